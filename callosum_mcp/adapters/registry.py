@@ -1,0 +1,66 @@
+"""The store types by name: the built-in ones, and third parties' through entry points.
+
+Above: the store set and `doctor`. Below: the adapters, imported only when a store of their type is opened, so that
+nothing is loaded before ``initialize`` is answered.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import entry_points
+
+from callosum_mcp.adapters.base import ENTRY_POINT_GROUP, Adapter
+from callosum_mcp.models.requests import nearest
+from callosum_mcp.models.values import StoreSpec
+
+BUILT_IN = {
+    "notes": ("callosum_mcp.adapters.notes", "NotesAdapter"),
+    "seren_loci": ("callosum_mcp.adapters.seren_loci", "SerenLoci"),
+    "seren_memory": ("callosum_mcp.adapters.seren_memory", "SerenMemory"),
+}
+"""Module and class of each built-in store type."""
+
+
+def type_names() -> list[str]:
+    """Every store type that can be configured here, sorted."""
+    return sorted({*BUILT_IN, *(point.name for point in entry_points(group=ENTRY_POINT_GROUP))})
+
+
+def adapter_class(type_name: str) -> type[Adapter]:
+    """The adapter class of a store type.
+
+    Raises:
+        ValueError: If there is none, with the nearest name.
+    """
+    if type_name in BUILT_IN:
+        module, name = BUILT_IN[type_name]
+        found: object = getattr(import_module(module), name)
+    else:
+        found = next((p.load() for p in entry_points(group=ENTRY_POINT_GROUP) if p.name == type_name), None)
+    if not (isinstance(found, type) and issubclass(found, Adapter)):
+        raise ValueError(f"type {type_name!r} is unknown; {nearest(type_name, type_names())}")
+    return found
+
+
+def check(spec: StoreSpec) -> type[Adapter]:
+    """The adapter class of a store whose options are all known.
+
+    Raises:
+        ValueError: If the type or an option is unknown, with the nearest name.
+    """
+    cls = adapter_class(spec.type)
+    unknown = sorted(set(spec.options) - cls.options)
+    if unknown:
+        raise ValueError(
+            f"option {unknown[0]!r} is unknown for type {spec.type}; {nearest(unknown[0], sorted(cls.options))}"
+        )
+    return cls
+
+
+def create(spec: StoreSpec) -> Adapter:
+    """The adapter of a store; cheap, and does not touch the store.
+
+    Raises:
+        ValueError: If the type, an option's name or an option's value is wrong.
+    """
+    return check(spec)(spec)

@@ -1,0 +1,97 @@
+"""The one place where everything is wired together.
+
+Above: the command line and tests. Below: every part. An `Application` owns the process's stores; each surface gets the
+same federation and the same administration, so a change through one is in force for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from callosum_mcp.adapters import registry
+from callosum_mcp.federation.administration import Administration, AdminPolicy
+from callosum_mcp.federation.federation import Federation, State
+from callosum_mcp.federation.overlay import Overlay
+from callosum_mcp.federation.stores import Store, StoreSet
+from callosum_mcp.models.values import StoreSpec
+from callosum_mcp.settings import Loaded, token_from
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Application:
+    """The wired program."""
+
+    federation: Federation
+    administration: Administration
+    loaded: Loaded
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[None]:
+        """The process's lifespan: stores are closed at its end, whatever the surface."""
+        try:
+            yield
+        finally:
+            await self.administration.aclose()
+
+
+def build(loaded: Loaded, *, keep_overlay: bool = True) -> Application:
+    """Wire the program; nothing is connected, probed or indexed.
+
+    Args:
+        loaded: The settings.
+        keep_overlay: False keeps managed stores in memory and reads none (``demo``).
+
+    Raises:
+        SettingsError: If a store's type or options are wrong, with file and line.
+    """
+    _check_stores(loaded)
+    tokens = partial(token_from, loaded.environ)
+    overlay = Overlay(loaded.overlay if keep_overlay else None, tokens)
+    managed, notes = _managed(loaded.stores, overlay.load())
+    stores = StoreSet(tuple(Store.of(spec) for spec in (*loaded.stores, *managed)))
+    federation = Federation(State(stores=stores, knobs=loaded.knobs))
+    security = loaded.settings.security
+    policy = AdminPolicy(
+        config_file=loaded.file,
+        allow_hosts=tuple(security.allow_hosts),
+        allow_token_env=tuple(security.allow_token_env),
+        notes=notes,
+    )
+    return Application(
+        federation=federation,
+        administration=Administration(federation, overlay, tokens, policy),
+        loaded=loaded,
+    )
+
+
+def _check_stores(loaded: Loaded) -> None:
+    for spec, path in zip(loaded.stores, loaded.store_paths, strict=True):
+        try:
+            registry.create(spec)
+        except ValueError as fault:
+            raise loaded.source.error(path, f"store {spec.name!r}: {fault}") from None
+
+
+def _managed(base: tuple[StoreSpec, ...], overlay: list[StoreSpec]) -> tuple[list[StoreSpec], tuple[str, ...]]:
+    """The overlay's stores that may be used; a base store wins its name."""
+    names = {spec.name for spec in base}
+    kept: list[StoreSpec] = []
+    notes: list[str] = []
+    for spec in overlay:
+        if spec.name in names:
+            notes.append(f"overlay: store {spec.name!r} is hidden by the one of that name in the config file")
+            continue
+        try:
+            registry.create(spec)
+        except ValueError as fault:
+            notes.append(f"overlay: store {spec.name!r} left out: {fault}")
+            continue
+        names.add(spec.name)
+        kept.append(spec)
+    return kept, tuple(notes)
+
+
+__all__ = ["Application", "build"]

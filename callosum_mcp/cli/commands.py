@@ -1,0 +1,182 @@
+"""The commands: each loads the settings, does one thing and gives an exit code.
+
+Above: `main`. Below: app and the surfaces. Errors of ours are one line on stderr; anything else is a bug and keeps its
+trace.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from callosum_mcp.app import Application, build
+from callosum_mcp.cli import EXIT_FAILED, EXIT_OK, EXIT_USAGE
+from callosum_mcp.errors import AllStoresFailed, CallosumError, SettingsError
+from callosum_mcp.models.requests import AddStoreRequest, ListStoresRequest, RecallRequest, RemoveStoreRequest, parse
+from callosum_mcp.models.results import RecallResult, StoresResult
+from callosum_mcp.settings import Loaded, Settings, load
+from callosum_mcp.surface.render import recall_page, stores_page
+from callosum_mcp.text import clean_json
+
+Action = Callable[[Application], Awaitable[int]]
+
+
+def run(options: argparse.Namespace) -> int:
+    """Carry out the parsed command; the exit code."""
+    try:
+        return _COMMANDS[options.command or "help"](options)
+    except CallosumError as error:
+        say(f"callosum-mcp: {error}")
+        return EXIT_FAILED if isinstance(error, AllStoresFailed) else EXIT_USAGE
+    except KeyboardInterrupt:
+        return 130
+
+
+def show(text: str) -> None:
+    """Write a result to stdout."""
+    sys.stdout.write(text.encode("utf-8", "replace").decode("utf-8") + "\n")
+
+
+def say(text: str) -> None:
+    """Write anything but a result to stderr."""
+    sys.stderr.write(text.encode("utf-8", "replace").decode("utf-8") + "\n")
+
+
+def loaded(options: argparse.Namespace) -> Loaded:
+    """The settings for a command, and logging set up by them.
+
+    Raises:
+        SettingsError: If they cannot be used.
+    """
+    settings = load(getattr(options, "config", None), os.environ, Path.cwd())
+    logging.basicConfig(
+        stream=sys.stderr, level=settings.settings.logging.level.upper(), format="%(levelname)s %(name)s: %(message)s"
+    )
+    return settings
+
+
+def with_application(options: argparse.Namespace, action: Action) -> int:
+    """Run an action on a wired program and close it."""
+    application = build(loaded(options))
+
+    async def all_of_it() -> int:
+        async with application.running():
+            return await action(application)
+
+    return anyio.run(all_of_it)
+
+
+def _help(options: argparse.Namespace) -> int:
+    from callosum_mcp.cli.arguments import parser
+
+    parser().print_help()
+    return EXIT_OK
+
+
+def _serve(options: argparse.Namespace) -> int:
+    from callosum_mcp.cli.serve import serve
+
+    return serve(options, build(loaded(options)))
+
+
+def _recall(options: argparse.Namespace) -> int:
+    names = [name for name in RecallRequest.model_fields if getattr(options, name, None) is not None]
+    request = parse(RecallRequest, {name: getattr(options, name) for name in names})
+    return with_application(options, partial(_recall_with, request=request, as_json=options.json))
+
+
+async def _recall_with(application: Application, *, request: RecallRequest, as_json: bool) -> int:
+    try:
+        result, code = await application.federation.recall(request), EXIT_OK
+    except AllStoresFailed as failed:
+        if not isinstance(failed.answer, RecallResult):
+            raise
+        say(f"callosum-mcp: {failed}")
+        result, code = failed.answer, EXIT_FAILED
+    show(_json(result.wire()) if as_json else recall_page(result))
+    return code
+
+
+def _stores(options: argparse.Namespace) -> int:
+    actions: Mapping[str, Action] = {
+        "list": partial(_list, as_json=getattr(options, "json", False), probe=False),
+        "probe": partial(_list, as_json=getattr(options, "json", False), probe=True),
+        "add": partial(_add, options=options),
+        "remove": partial(_remove, options=options),
+    }
+    return with_application(options, actions[options.action])
+
+
+async def _list(application: Application, *, as_json: bool, probe: bool) -> int:
+    result: StoresResult = await application.administration.list_stores(ListStoresRequest(probe=probe))
+    show(_json(result.wire()) if as_json else stores_page(result))
+    return EXIT_OK
+
+
+async def _add(application: Application, *, options: argparse.Namespace) -> int:
+    names = [name for name in AddStoreRequest.model_fields if getattr(options, name, None) is not None]
+    request = parse(AddStoreRequest, {name: getattr(options, name) for name in names})
+    result = await application.administration.add_store(request)
+    health = result.added.health
+    show(f"added {result.added.name}: {health.status if health else 'unknown'} — {health.detail if health else ''}")
+    return EXIT_OK
+
+
+async def _remove(application: Application, *, options: argparse.Namespace) -> int:
+    result = await application.administration.remove_store(parse(RemoveStoreRequest, {"name": options.name}))
+    show(f"removed {result.removed}")
+    return EXIT_OK
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from callosum_mcp.cli.doctor import EXIT_SETTINGS, examine
+
+    try:
+        return with_application(options, examine)
+    except SettingsError as error:
+        show(
+            f"BROKEN  settings: {error}\n        cure: mend that line; `callosum-mcp schema` shows what may stand there"
+        )
+        return EXIT_SETTINGS
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from callosum_mcp.cli.demo import demo
+
+    return demo()
+
+
+def _schema(options: argparse.Namespace) -> int:
+    show(_json(Settings.model_json_schema(mode="validation")))
+    return EXIT_OK
+
+
+def _connect(options: argparse.Namespace) -> int:
+    from callosum_mcp.cli.connect import connect
+
+    return connect(options.url, options.token_env, os.environ)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(clean_json(value), ensure_ascii=False, indent=2)
+
+
+_COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "help": _help,
+    "serve": _serve,
+    "recall": _recall,
+    "stores": _stores,
+    "doctor": _doctor,
+    "demo": _demo,
+    "schema": _schema,
+    "connect": _connect,
+}

@@ -1,0 +1,102 @@
+"""``callosum-mcp serve``: one process, stdio or HTTP.
+
+Above: the commands. Below: the surfaces and uvicorn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import socket
+import sys
+
+import anyio
+
+from callosum_mcp.app import Application
+from callosum_mcp.cli import EXIT_OK, EXIT_REFUSED, started
+from callosum_mcp.errors import SettingsError
+from callosum_mcp.settings import Loaded
+from callosum_mcp.surface.guard import LOOPBACK
+from callosum_mcp.surface.mcp_server import build_server
+from callosum_mcp.surface.stdio import serve_stdio
+from callosum_mcp.surface.tools import Services
+
+_GRACE_S = 2
+_ANY_ADDRESS = frozenset({"0.0.0.0", "::", ""})
+
+
+def serve(options: argparse.Namespace, application: Application) -> int:
+    """Serve until the client or the system ends it.
+
+    Raises:
+        SettingsError: If the port is taken.
+    """
+    services = Services(federation=application.federation, administration=application.administration)
+    if options.transport == "stdio":
+        started()
+        anyio.run(_stdio, application, services)
+        return EXIT_OK
+    return _http(application, services, options.host, options.port)
+
+
+async def _stdio(application: Application, services: Services) -> None:
+    async with application.running():
+        await serve_stdio(build_server(services))
+
+
+def _http(application: Application, services: Services, host: str | None, port: int | None) -> int:
+    server = application.loaded.settings.server
+    address = host or server.host
+    if not may_listen(address, application.loaded):
+        sys.stderr.write(
+            f"callosum-mcp: refused to listen on {address} without a token: anybody there could read every memory. "
+            "Set server.bearer_token_env, or server.allow_open_lan: true\n"
+        )
+        return EXIT_REFUSED
+    listener = _listener(address, server.port if port is None else port)
+    name = f"[{address}]" if ":" in address else address
+    sys.stderr.write(f"callosum-mcp: http://{name}:{listener.getsockname()[1]} (MCP at /mcp and /sse, page at /)\n")
+    _run(application, services, address, listener)
+    return EXIT_OK
+
+
+def may_listen(address: str, loaded: Loaded) -> bool:
+    """Whether listening there lets nobody in who should not be: loopback, a token, or the user's word."""
+    return address in LOOPBACK or loaded.bearer is not None or loaded.settings.server.allow_open_lan
+
+
+def _listener(address: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((address, port))
+    except OSError as fault:
+        listener.close()
+        raise SettingsError(
+            f"cannot listen on {address} port {port} ({fault.strerror}); choose another with --port"
+        ) from fault
+    return listener
+
+
+def _run(application: Application, services: Services, address: str, listener: socket.socket) -> None:
+    import uvicorn
+
+    from callosum_mcp.surface.guard import Policy, allowed
+    from callosum_mcp.surface.http import build_asgi
+
+    server = application.loaded.settings.server
+    policy = Policy(
+        token=application.loaded.bearer,
+        hosts=allowed([*server.allowed_hosts, address]),
+        origins=frozenset(server.allowed_origins),
+        any_host=address in _ANY_ADDRESS and not server.allowed_hosts,
+    )
+    config = uvicorn.Config(
+        build_asgi(services, policy, application.running),
+        log_level=application.loaded.settings.logging.level,
+        access_log=False,
+        timeout_graceful_shutdown=_GRACE_S,
+        lifespan="on",
+    )
+    started()
+    uvicorn.Server(config).run(sockets=[listener])

@@ -1,0 +1,296 @@
+"""Changing what is in force: add, remove and configure stores, all or nothing.
+
+Above: the surfaces. Below: federation, store set, overlay. A change is checked as a whole, then swapped in as a whole
+under one lock; a refused one changes nothing. A store set that replaces another closes what it no longer holds.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import anyio
+from pydantic import ValidationError
+
+from callosum_mcp.adapters import registry
+from callosum_mcp.adapters.http import is_loopback
+from callosum_mcp.errors import DuplicateStore, InvalidInput, ProtectedStore, SettingsError, StoreError, UnknownStore
+from callosum_mcp.federation.fanout import Outcome, ask, fan_out
+from callosum_mcp.federation.federation import Federation, State
+from callosum_mcp.federation.overlay import Overlay, TokenSource
+from callosum_mcp.federation.stores import Store
+from callosum_mcp.models.knobs import Knobs
+from callosum_mcp.models.requests import (
+    AddStoreRequest,
+    ListStoresRequest,
+    RemoveStoreRequest,
+    StoreChange,
+    explain,
+    nearest,
+    parse,
+)
+from callosum_mcp.models.results import (
+    AddResult,
+    Change,
+    ConfigureResult,
+    EngineOut,
+    RemoveResult,
+    StoreOut,
+    StoresResult,
+)
+from callosum_mcp.models.values import ProbeReport, StoreSpec
+from callosum_mcp.text import iso_utc
+
+_MAX_STORES = 64
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AdminPolicy:
+    """What may be added at run time, and where changes are kept.
+
+    Attributes:
+        config_file: The file base stores are declared in.
+        allow_hosts: Host names besides loopback that a managed store may live on.
+        allow_token_env: Patterns of environment variables whose value a managed store may be sent.
+    """
+
+    config_file: Path | None = None
+    allow_hosts: tuple[str, ...] = ()
+    allow_token_env: tuple[str, ...] = ("CALLOSUM_*", "SEREN_*")
+    notes: tuple[str, ...] = field(default=())
+
+
+class Administration:
+    """Changes the federation's state and shows it.
+
+    Args:
+        federation: Whose state it is.
+        overlay: Where managed stores are kept.
+        tokens: Where a managed store's token comes from.
+        policy: What may be added.
+    """
+
+    def __init__(self, federation: Federation, overlay: Overlay, tokens: TokenSource, policy: AdminPolicy) -> None:
+        self._federation = federation
+        self._overlay = overlay
+        self._tokens = tokens
+        self._policy = policy
+        self._lock = anyio.Lock()
+
+    async def list_stores(self, request: ListStoresRequest) -> StoresResult:
+        """Every store with its record, and the settings in force; with `probe` each is asked now."""
+        state = self._federation.state
+        probes = await self._probe(state) if request.probe else {}
+        return StoresResult(
+            stores=[store_out(store, probes.get(store.spec.name)) for store in state.stores.stores],
+            settings=state.knobs,
+            types=registry.type_names(),
+            config_file=str(self._policy.config_file) if self._policy.config_file else None,
+            overlay_file=str(self._overlay.path) if self._overlay.path else None,
+            notes=[*self._policy.notes, *self._overlay.notes] or None,
+        )
+
+    async def add_store(self, request: AddStoreRequest) -> AddResult:
+        """Add a managed store after asking whether it answers; it is added either way, and the answer says so.
+
+        Raises:
+            DuplicateStore: If the name is taken.
+            InvalidInput: If the type, the URL or the token's variable is not allowed.
+            SettingsError: If the overlay cannot be written.
+        """
+        async with self._lock:
+            self._check_new(request)
+            spec = _spec(request, self._tokens)
+            store = Store.of(spec, _adapter(spec))
+            probe = await self._probe_one(store)
+            self._overlay.add(request)
+            state = self._federation.state
+            self._federation.state = replace(state, stores=state.stores.with_store(store))
+        return AddResult(added=store_out(store, probe), active=self._federation.state.stores.active())
+
+    async def remove_store(self, request: RemoveStoreRequest) -> RemoveResult:
+        """Remove a managed store.
+
+        Raises:
+            UnknownStore: If there is none of that name.
+            ProtectedStore: If it is declared in the config file.
+        """
+        async with self._lock:
+            state = self._federation.state
+            store = state.stores.get(request.name)
+            if not store.spec.managed:
+                place = str(self._policy.config_file) if self._policy.config_file else "the built-in defaults"
+                raise ProtectedStore(f"store {request.name!r} is a base store: remove it from {place}")
+            self._overlay.remove(request.name)
+            self._federation.state = replace(state, stores=state.stores.without(request.name))
+        await store.connection.retire()
+        return RemoveResult(removed=request.name, active=self._federation.state.stores.active())
+
+    async def configure(self, changes: Mapping[str, Any]) -> ConfigureResult:
+        """Change knobs and stores, all or nothing; in force for the next call of every surface.
+
+        Raises:
+            InvalidInput: For any value out of its bound, with the bound.
+            UnknownStore: If `stores` names one that does not exist.
+        """
+        async with self._lock:
+            old = self._federation.state
+            new = _configured(old, changes)
+            self._federation.state = new
+        return ConfigureResult(changed=_differences(old, new), active=new.stores.active())
+
+    async def aclose(self) -> None:
+        """Close every store."""
+        for store in self._federation.state.stores.stores:
+            await store.connection.retire()
+
+    def _check_new(self, request: AddStoreRequest) -> None:
+        stores = self._federation.state.stores
+        if request.name in stores.names():
+            raise DuplicateStore(f"name: a store named {request.name!r} exists already; choose another name")
+        if len(stores.stores) >= _MAX_STORES:
+            raise InvalidInput(f"name: {_MAX_STORES} stores are the most", field="name")
+        _check_url(request.url, self._policy.allow_hosts)
+        wanted = request.token_env
+        if wanted and not any(fnmatch.fnmatchcase(wanted, pattern) for pattern in self._policy.allow_token_env):
+            allowed = ", ".join(self._policy.allow_token_env)
+            raise InvalidInput(f"token_env: must match {allowed} (setting security.allow_token_env)", field="token_env")
+
+    async def _probe(self, state: State) -> dict[str, Outcome[ProbeReport]]:
+        outcomes = await fan_out(
+            state.stores.stores,
+            lambda adapter: adapter.probe(),
+            deadline=anyio.current_time() + state.knobs.deadline_s,
+            store_timeout_s=state.knobs.per_store_timeout_s,
+        )
+        return {outcome.store.spec.name: outcome for outcome in outcomes}
+
+    async def _probe_one(self, store: Store) -> Outcome[ProbeReport]:
+        knobs = self._federation.state.knobs
+        deadline = anyio.current_time() + knobs.deadline_s
+        return await ask(store, lambda a: a.probe(), deadline=deadline, store_timeout_s=knobs.per_store_timeout_s)
+
+
+def store_out(store: Store, probe: Outcome[ProbeReport] | None = None) -> StoreOut:
+    """A caller's view of a store; never its token or its headers."""
+    spec, connection = store.spec, store.connection
+    report = probe.value if probe is not None else None
+    return StoreOut(
+        name=spec.name,
+        type=spec.type,
+        url=shown_url(spec.url),
+        weight=spec.weight,
+        floor=spec.floor,
+        enabled=spec.enabled,
+        tier=spec.tier,
+        timeout_s=spec.timeout_s,
+        required=spec.required,
+        managed=spec.managed,
+        auth=spec.token is not None,
+        side_effects=registry.adapter_class(spec.type).side_effects,
+        calls=connection.calls,
+        failures=connection.failures,
+        last=None if connection.last is None else EngineOut.of(connection.last),
+        health=None if probe is None else _health(probe),
+        entries=None if report is None else report.entries,
+        last_ingest=None if report is None else iso_utc(report.last_ingest),
+    )
+
+
+def _health(probe: Outcome[ProbeReport]) -> EngineOut:
+    status = probe.status if probe.value is None else replace(probe.status, detail=probe.value.detail)
+    return EngineOut.of(status)
+
+
+def shown_url(url: str) -> str:
+    """A URL without user name, password and query, which may hold secrets."""
+    parts = urlsplit(url)
+    if not parts.scheme or not parts.netloc:
+        return url
+    host = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{host}{parts.path}"
+
+
+def _check_url(url: str, allow_hosts: Sequence[str]) -> None:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise InvalidInput("url: must start with http:// or https:// and name a host", field="url")
+    if parts.username or parts.password:
+        raise InvalidInput("url: must not hold a password; use token_env", field="url")
+    if not is_loopback(url) and parts.hostname.rstrip(".") not in allow_hosts:
+        raise InvalidInput(
+            f"url: host {parts.hostname!r} is neither loopback nor in the setting security.allow_hosts", field="url"
+        )
+
+
+def _spec(request: AddStoreRequest, tokens: TokenSource) -> StoreSpec:
+    try:
+        token = tokens(request.token_env or "", "")
+    except SettingsError as fault:
+        raise InvalidInput(f"token_env: {fault.problem}", field="token_env") from fault
+    return StoreSpec(
+        name=request.name,
+        type=request.type,
+        url=request.url.rstrip("/"),
+        weight=request.weight,
+        floor=request.floor,
+        tier=request.tier,
+        token=token,
+        managed=True,
+    )
+
+
+def _adapter(spec: StoreSpec) -> Any:
+    if spec.type == "notes":
+        raise InvalidInput("type: a notes store names a folder and is declared in the config file only", field="type")
+    try:
+        return registry.create(spec)
+    except ValueError as fault:
+        raise InvalidInput(str(fault).replace("type", "type:", 1), field="type") from fault
+
+
+def _configured(old: State, changes: Mapping[str, Any]) -> State:
+    known = [*Knobs.model_fields, "stores"]
+    unknown = [name for name in changes if name not in known]
+    if unknown:
+        raise InvalidInput(
+            f"{unknown[0]}: is unknown; {nearest(unknown[0], known)}", field=unknown[0], kind="extra_forbidden"
+        )
+    wanted = {name: value for name, value in changes.items() if name != "stores" and value is not None}
+    try:
+        knobs = Knobs.model_validate({**old.knobs.model_dump(), **wanted})
+    except ValidationError as failure:
+        raise explain(failure, Knobs) from None
+    stores = old.stores
+    for change in _store_changes(changes.get("stores")):
+        stores.get(change.name)
+        stores = stores.changed(change.name, change.model_dump(exclude={"name"}, exclude_none=True))
+    return State(stores=stores, knobs=knobs)
+
+
+def _store_changes(value: object) -> list[StoreChange]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise InvalidInput("stores: must be a list of {name, weight?, floor?, enabled?}", field="stores")
+    return [parse(StoreChange, item if isinstance(item, dict) else {}) for item in value]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+
+
+def _differences(old: State, new: State) -> list[Change]:
+    before, after = _flat(old), _flat(new)
+    return [Change(setting=name, old=before[name], new=value) for name, value in after.items() if before[name] != value]
+
+
+def _flat(state: State) -> dict[str, Any]:
+    flat: dict[str, Any] = dict(state.knobs.model_dump(mode="json"))
+    for store in state.stores.stores:
+        for name in ("weight", "floor", "enabled"):
+            flat[f"stores.{store.spec.name}.{name}"] = getattr(store.spec, name)
+    return flat
+
+
+__all__ = ["AdminPolicy", "Administration", "StoreError", "UnknownStore", "shown_url", "store_out"]

@@ -1,0 +1,108 @@
+"""Asking many stores at once: one deadline for the call, one per store, every failure a status.
+
+Above: the federation. Below: store set and adapters. The clock here is above every transport: connecting, the
+handshake, the request and a dripping body all count. This module holds the program's only ``except Exception``.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import anyio
+
+from callosum_mcp.adapters.base import Adapter
+from callosum_mcp.errors import StoreError
+from callosum_mcp.federation.stores import Store
+from callosum_mcp.models.values import StoreStatus
+from callosum_mcp.text import one_line
+
+T = TypeVar("T")
+OnStatus = Callable[[StoreStatus], Awaitable[None]]
+"""Called once per store as it answers or fails."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome(Generic[T]):
+    """What one store gave: a value where it is up, and its status in any case."""
+
+    store: Store
+    status: StoreStatus
+    value: T | None = None
+
+
+async def fan_out(
+    stores: Sequence[Store],
+    call: Callable[[Adapter], Awaitable[T]],
+    *,
+    deadline: float,
+    store_timeout_s: float,
+    on_status: OnStatus | None = None,
+) -> list[Outcome[T]]:
+    """Ask all stores at once; outcomes in the order of `stores`, whatever the order of the answers.
+
+    Args:
+        stores: The stores to ask.
+        call: What to ask an adapter.
+        deadline: Moment on anyio's clock after which nobody is waited for.
+        store_timeout_s: Seconds for a store without a ``timeout_s`` of its own.
+        on_status: Told of each status as it comes.
+    """
+    slots: list[Outcome[T] | None] = [None] * len(stores)
+
+    async def fill(index: int, store: Store) -> None:
+        outcome = await ask(store, call, deadline=deadline, store_timeout_s=store_timeout_s)
+        slots[index] = outcome
+        if on_status is not None:
+            await on_status(outcome.status)
+
+    async with anyio.create_task_group() as group:
+        for index, store in enumerate(stores):
+            group.start_soon(fill, index, store)
+    return [outcome for outcome in slots if outcome is not None]
+
+
+async def ask(
+    store: Store, call: Callable[[Adapter], Awaitable[T]], *, deadline: float, store_timeout_s: float
+) -> Outcome[T]:
+    """Ask one store within its own time and the call's; never raises but for cancellation."""
+    started = anyio.current_time()
+    allowed = store.spec.timeout_s or store_timeout_s
+    value: T | None = None
+    fault: StoreError | None = None
+    with anyio.CancelScope(deadline=min(started + allowed, deadline)) as scope:
+        try:
+            async with store.connection.adapter() as adapter:
+                value = await call(adapter)
+        except StoreError as error:
+            fault = error
+        except Exception as error:
+            _log.exception("store %s: its adapter failed", store.spec.name)
+            fault = StoreError(f"bug in its adapter: {type(error).__name__}; the log has the trace")
+    took_s = anyio.current_time() - started
+    status = _status(store, fault, took_s, timed_out=scope.cancelled_caught)
+    return Outcome(store=store, status=status, value=value if status.status == "up" else None)
+
+
+def _status(store: Store, fault: StoreError | None, took_s: float, *, timed_out: bool) -> StoreStatus:
+    name, ms = store.spec.name, took_s * 1_000
+    if timed_out:
+        return StoreStatus(
+            engine=name, status="down", reason="timeout", detail=f"no answer within {took_s:.1f} s", ms=ms
+        )
+    if fault is None:
+        return StoreStatus(engine=name, status="up", ms=ms)
+    if store.spec.optional and fault.reason == "refused":
+        return StoreStatus(engine=name, status="skipped", reason="refused", detail="not running (default store)", ms=ms)
+    return StoreStatus(
+        engine=name,
+        status="down",
+        reason=fault.reason,
+        detail=one_line(str(fault), 240),
+        ms=ms,
+        retry_after_s=fault.retry_after_s,
+    )

@@ -1,0 +1,63 @@
+"""The federation's knobs: one model with names, defaults and bounds for the file, `configure` and the docs.
+
+Above: settings and federation. Below: nothing. A knob exists nowhere else; whoever shows one reads it from here.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+FusionMode = Literal["rrf", "rrf_pct", "percentile"]
+"""How the stores' lists become one; see `callosum_mcp.fusion`."""
+
+MAX_RESULTS = 100
+"""The most hits one answer may hold."""
+
+MIN_BUDGET_TOKENS = 200
+MAX_BUDGET_TOKENS = 20_000
+"""Bounds of an answer's size; Claude Code cuts at 25,000 tokens."""
+
+
+class Knobs(BaseModel):
+    """Settings of the federation that a running server may change, with their defaults and bounds."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    fusion_mode: Annotated[FusionMode, Field(description="How the lists of the stores become one list.")] = "rrf"
+    k: Annotated[
+        int, Field(ge=1, le=10_000, description="RRF constant: a vote is weight / (k + rank). 60 is the paper's value.")
+    ] = 60
+    authority_margin: Annotated[
+        float,
+        Field(ge=0, le=1, description="A store's best hit leads when it stands this far above its second; 0 is off."),
+    ] = 0.0
+    min_per_store: Annotated[
+        int, Field(ge=0, le=MAX_RESULTS, description="Seats every store that answered keeps, if there are enough.")
+    ] = 0
+    edges_enabled: Annotated[bool, Field(description="Add associated memories after the ranked list.")] = True
+    edge_budget: Annotated[int, Field(ge=0, le=50, description="The most topic associations added.")] = 3
+    satellite_budget: Annotated[int, Field(ge=0, le=50, description="The most episodes behind a core added.")] = 3
+    n_results: Annotated[
+        int, Field(ge=1, le=MAX_RESULTS, description="Hits in an answer when the caller is silent.")
+    ] = 10
+    budget_tokens: Annotated[
+        int,
+        Field(
+            ge=MIN_BUDGET_TOKENS,
+            le=MAX_BUDGET_TOKENS,
+            description="Size of a whole answer in tokens of 4 characters when the caller is silent.",
+        ),
+    ] = 1_800
+    fetch_multiplier: Annotated[
+        int, Field(ge=1, le=50, description="Each store is asked for n_results times this many candidates.")
+    ] = 5
+    per_store_timeout_s: Annotated[
+        float, Field(gt=0, le=300, description="Seconds one store may take, unless it has its own timeout_s.")
+    ] = 4.0
+    deadline_s: Annotated[float, Field(gt=0, le=600, description="Seconds a whole call may take.")] = 5.0
+    half_life_days: Annotated[
+        float,
+        Field(gt=0, le=36_500, description="Time constant of recency: weight exp(-age / this). Not a half-life."),
+    ] = 30.0

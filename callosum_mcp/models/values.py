@@ -1,0 +1,197 @@
+"""The values that cross the seams inside the package: frozen, keyword-only, plain.
+
+Above: adapters, fusion, reconcile, federation. Below: nothing but text and errors.
+What a caller sees is in `results`, what a caller may ask in `requests`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pydantic import SecretStr
+
+from callosum_mcp.errors import Reason
+
+Tier = Literal["live-infra", "recent-file", "agent-memory", "older-note"]
+"""How far a source is trusted when facts collide, highest first."""
+
+Status = Literal["up", "down", "skipped"]
+"""What one store did in one call."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StoreSpec:
+    """One configured store, as the settings or the overlay declare it.
+
+    Attributes:
+        name: Unique name, the first half of every hit id.
+        type: Name of the adapter (``seren_memory``, ``seren_loci``, ``notes`` or a third party's).
+        url: Base URL, or the folder of a ``notes`` store.
+        weight: Multiplies the store's vote, 0–100; 0 removes it from the list.
+        floor: Hits of known relevance below this are dropped before ranks are given, 0–1.
+        tier: Trust of its hits; None leaves it to the kind of hit.
+        timeout_s: Seconds this store may take; None means the federation's ``per_store_timeout_s``.
+        required: A call without this store's answer is an error.
+        options: Options of the adapter.
+        headers: Extra HTTP headers.
+        token: Bearer token for this store alone.
+        managed: Added at run time and kept in the overlay, rather than declared in the config file.
+        optional: Nobody declared it: that it is not running is no fault (zero-config start).
+    """
+
+    name: str
+    type: str
+    url: str = ""
+    weight: float = 1.0
+    floor: float = 0.0
+    enabled: bool = True
+    tier: Tier | None = None
+    timeout_s: float | None = None
+    required: bool = False
+    options: Mapping[str, object] = field(default_factory=dict[str, object])
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    token: SecretStr | None = None
+    managed: bool = False
+    optional: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StoreQuery:
+    """What one adapter is asked in one call.
+
+    Attributes:
+        text: The question, as the caller wrote it.
+        limit: How many hits at most, from 1.
+        since: Only hits last seen at or after this Unix second.
+        until: Only hits last seen at or before this Unix second.
+        types: Only hits of these types (``fact``, ``note``, ``short`` …); empty means all.
+        topics: Only hits with one of these topics; empty means all.
+        include_superseded: Also hits that a newer one replaced.
+    """
+
+    text: str
+    limit: int = 50
+    since: float | None = None
+    until: float | None = None
+    types: frozenset[str] = frozenset()
+    topics: frozenset[str] = frozenset()
+    include_superseded: bool = False
+
+    @property
+    def timed(self) -> bool:
+        """Whether a time filter is set."""
+        return self.since is not None or self.until is not None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hit:
+    """One answer of one store.
+
+    Attributes:
+        store: Name of the store.
+        id: Stable address inside the store; what ``fetch`` takes after ``store:``.
+        text: The memory itself.
+        native_id: The store's own id where it differs from the address; "" means they are the same.
+        title: A heading, a key, a name.
+        path: Where a person finds it (``notes/ops.md#L12``, ``hermes/status``).
+        uri: A globally unique address, equal in every store that holds the same thing.
+        type: ``fact``, ``note``, ``short``, ``near``, ``long`` or an engine's own.
+        topics: Lower-case tags.
+        tier: Trust of this hit; None until the federation decides.
+        last_seen: Unix seconds when it was last known to hold.
+        confidence: The source's own, 0–1.
+        relevance: 0–1, comparable only inside one store and only for the floor.
+        exact: The query is this hit's key.
+        live: False once something replaced it.
+        superseded_at: Unix seconds when it was replaced.
+        superseded_by: Native id of what replaced it.
+        metadata: Whatever else the store said, for ``detail: detailed``.
+    """
+
+    store: str
+    id: str
+    text: str
+    native_id: str = ""
+    title: str | None = None
+    path: str | None = None
+    uri: str | None = None
+    type: str | None = None
+    topics: tuple[str, ...] = ()
+    tier: Tier | None = None
+    last_seen: float | None = None
+    confidence: float | None = None
+    relevance: float | None = None
+    exact: bool = False
+    live: bool = True
+    superseded_at: float | None = None
+    superseded_by: str | None = None
+    metadata: Mapping[str, object] = field(default_factory=dict[str, object])
+
+    @property
+    def address(self) -> str:
+        """The hit's id for callers: ``store:id``."""
+        return f"{self.store}:{self.id}"
+
+    @property
+    def superseded(self) -> bool:
+        """Whether something newer replaced this hit."""
+        return not self.live or self.superseded_at is not None or self.superseded_by is not None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StoreReply:
+    """What an adapter understood of one answer: hits in the store's own order, and remarks for its status."""
+
+    hits: tuple[Hit, ...]
+    remark: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProbeReport:
+    """What a store says of itself: one line for a person, and counts where it knows them."""
+
+    detail: str
+    entries: int | None = None
+    last_ingest: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StoreStatus:
+    """What one store did in one call (`engines[]`).
+
+    Attributes:
+        engine: Name of the store.
+        status: ``up``, ``down`` or ``skipped``.
+        reason: Why it is not up.
+        detail: One line a person can act on.
+        ms: Milliseconds from our request to its answer or its failure.
+        hits: How many hits it gave after filters and floor.
+        retry_after_s: Seconds after which asking again makes sense.
+    """
+
+    engine: str
+    status: Status
+    reason: Reason | None = None
+    detail: str | None = None
+    ms: float | None = None
+    hits: int | None = None
+    retry_after_s: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FusedHit:
+    """One memory after merging.
+
+    Attributes:
+        hit: The copy that is shown.
+        score: Orders the list; its size means nothing.
+        store_rank: Rank of the shown copy in its store, from 1.
+        sources: Every copy as (address, rank in its store); more than one where several stores had it.
+    """
+
+    hit: Hit
+    score: float
+    store_rank: int
+    sources: tuple[tuple[str, int], ...] = ()

@@ -1,0 +1,131 @@
+"""The environment as settings: names over the file, ``${VAR}`` inside it, tokens by variable or keyring.
+
+Above: the loader. Below: nothing. With `source`, the only reader of the environment in the package; it takes the
+environment as a mapping, so that a test gives its own.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any, cast
+
+from pydantic import SecretStr
+
+from callosum_mcp.errors import SettingsError
+from callosum_mcp.models.knobs import Knobs
+from callosum_mcp.settings.source import KeyPath
+
+PREFIX, PEER_PREFIX = "CALLOSUM_", "SEREN_SCC_"
+
+_VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+_LISTS = frozenset({"ALLOWED_HOSTS", "ALLOWED_ORIGINS", "ALLOW_HOSTS", "ALLOW_TOKEN_ENV"})
+
+NAMES: dict[str, KeyPath] = {
+    **{name.upper(): ("federation", name) for name in Knobs.model_fields},
+    **{
+        name.upper(): ("server", name)
+        for name in ("host", "port", "bearer_token", "bearer_token_env", "bearer_token_keyring", "allow_open_lan")
+    },
+    "ALLOWED_HOSTS": ("server", "allowed_hosts"),
+    "ALLOWED_ORIGINS": ("server", "allowed_origins"),
+    "ALLOW_HOSTS": ("security", "allow_hosts"),
+    "ALLOW_TOKEN_ENV": ("security", "allow_token_env"),
+    "LOG_LEVEL": ("logging", "level"),
+    "LOG_QUERIES": ("logging", "log_queries"),
+}
+"""Names behind ``CALLOSUM_`` and the setting each overrides."""
+
+_PEER_NAMES = {
+    "MCP_ALLOWED_HOSTS": "ALLOWED_HOSTS",
+    "MCP_ALLOWED_ORIGINS": "ALLOWED_ORIGINS",
+    "LOG_QUERY": "LOG_QUERIES",
+    **{
+        name: name
+        for name in ("HOST", "PORT", "BEARER_TOKEN", "BEARER_TOKEN_ENV", "BEARER_TOKEN_KEYRING", "ALLOW_OPEN_LAN")
+    },
+    "LOG_LEVEL": "LOG_LEVEL",
+}
+_SPECIAL = ("CONFIG", "RUNTIME_STORES")
+
+
+def overrides(environ: Mapping[str, str]) -> dict[KeyPath, tuple[str, Any]]:
+    """Settings out of the environment as path → (variable, value); our names win over the peer's.
+
+    Raises:
+        SettingsError: If a variable is nearly one of ours: a typo must not be silently without effect.
+    """
+    found: dict[KeyPath, tuple[str, Any]] = {}
+    for theirs, ours in _PEER_NAMES.items():
+        _take(environ, PEER_PREFIX + theirs, ours, found)
+    for name in NAMES:
+        _take(environ, PREFIX + name, name, found)
+    _refuse_typos(environ)
+    return found
+
+
+def _take(environ: Mapping[str, str], variable: str, name: str, found: dict[KeyPath, tuple[str, Any]]) -> None:
+    value = environ.get(variable, "")
+    if value == "":
+        return
+    items = [part.strip() for part in value.split(",") if part.strip()]
+    found[NAMES[name]] = (variable, items if name in _LISTS else value.lower() if name == "LOG_LEVEL" else value)
+
+
+def _refuse_typos(environ: Mapping[str, str]) -> None:
+    known = [*NAMES, *_SPECIAL]
+    for variable in environ:
+        name = variable.removeprefix(PREFIX)
+        if name == variable or name in known:
+            continue
+        close = get_close_matches(name, known, n=1, cutoff=0.85)
+        if close:
+            raise SettingsError(f"is unknown; did you mean {PREFIX}{close[0]}?", source=f"variable {variable}")
+
+
+def expand(value: str, environ: Mapping[str, str]) -> str:
+    """A text with ``${VAR}``, ``${VAR:-default}`` and ``${env:VAR}`` replaced.
+
+    Raises:
+        KeyError: With the name of a variable that is not set and has no default.
+    """
+
+    def replaced(match: re.Match[str]) -> str:
+        name, default = match.group(1), match.group(2)
+        if default is not None:
+            return environ.get(name) or default
+        return environ[name]
+
+    return _VARIABLE.sub(replaced, value)
+
+
+def token_from(environ: Mapping[str, str], variable: str, keyring_entry: str) -> SecretStr | None:
+    """The token named by a variable or a keyring entry; None if neither is named.
+
+    Raises:
+        SettingsError: If what is named holds nothing: a missing token must not silently turn authorisation off.
+    """
+    if keyring_entry:
+        return SecretStr(_from_keyring(keyring_entry))
+    if not variable:
+        return None
+    value = environ.get(variable, "")
+    if not value:
+        raise SettingsError(f"names the environment variable {variable}, which is not set")
+    return SecretStr(value)
+
+
+def _from_keyring(entry: str) -> str:
+    service, slash, user = entry.rpartition("/")
+    if not slash:
+        raise SettingsError("must be service/user")
+    try:
+        keyring = cast("Any", importlib.import_module("keyring"))
+    except ImportError:
+        raise SettingsError("needs the package keyring: pip install 'callosum-mcp[keyring]'") from None
+    value = keyring.get_password(service, user)
+    if not value:
+        raise SettingsError(f"the keyring holds nothing for {entry}")
+    return str(value)

@@ -1,0 +1,246 @@
+"""From files and environment to settings that can be used, or one error that says what to mend and where.
+
+Above: app and the command line. Below: source, environment, model. Precedence: the environment over the file over
+the defaults. File: ``--config``, ``CALLOSUM_CONFIG``, ``./callosum.yaml``, ``./seren-corpus-callosum.yaml``, then
+``callosum.yaml`` in the user's config folder; none of them is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic import BaseModel, SecretStr, ValidationError
+
+from callosum_mcp.errors import SettingsError
+from callosum_mcp.models.knobs import Knobs
+from callosum_mcp.models.requests import reason
+from callosum_mcp.models.values import StoreSpec
+from callosum_mcp.settings.environment import PEER_PREFIX, PREFIX, expand, overrides, token_from
+from callosum_mcp.settings.model import Settings, StoreSection
+from callosum_mcp.settings.source import KeyPath, Source, read_source
+
+DEFAULT_STORES = (
+    StoreSpec(name="notes", type="notes", url="."),
+    StoreSpec(name="memory", type="seren_memory", url="http://127.0.0.1:7420", optional=True),
+    StoreSpec(name="loci", type="seren_loci", url="http://127.0.0.1:7422", optional=True),
+)
+"""The stores of a start without any settings."""
+
+_LOCAL_FILES = ("callosum.yaml", "callosum.yml", "callosum.json", "seren-corpus-callosum.yaml")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Loaded:
+    """Settings ready for use, secrets resolved.
+
+    Attributes:
+        settings: The sections as validated.
+        knobs: The federation's knobs.
+        stores: The base stores in order.
+        store_paths: Where each store is declared, for errors found later.
+        bearer: The token that callers of the HTTP side must send.
+        file: The file read, if any.
+        overlay: Where managed stores are kept.
+        source: The file's data and lines.
+        environ: The environment it was read with.
+    """
+
+    settings: Settings
+    knobs: Knobs
+    stores: tuple[StoreSpec, ...]
+    store_paths: tuple[KeyPath, ...]
+    bearer: SecretStr | None
+    file: Path | None
+    overlay: Path
+    source: Source
+    environ: Mapping[str, str]
+
+
+def load(explicit: Path | None, environ: Mapping[str, str], cwd: Path) -> Loaded:
+    """The settings in force.
+
+    Args:
+        explicit: The file named on the command line.
+        environ: The environment.
+        cwd: The current folder.
+
+    Raises:
+        SettingsError: If anything in them cannot be used; nothing is skipped or guessed.
+    """
+    file = find_file(explicit, environ, cwd)
+    source = read_source(file) if file else Source("defaults")
+    changes = overrides(environ)
+    data = _expanded(_merged(source.data, changes), source, environ)
+    settings = _validated(data, source, changes)
+    sections, paths = _sections(settings)
+    _refuse_duplicates(sections, paths, source)
+    specs = tuple(_spec(s, p, source, environ) for s, p in zip(sections, paths, strict=True))
+    return Loaded(
+        settings=settings,
+        knobs=settings.federation.knobs(),
+        stores=specs if file else DEFAULT_STORES,
+        store_paths=paths if file else (("stores",),) * len(DEFAULT_STORES),
+        bearer=_bearer(settings, source, environ),
+        file=file,
+        overlay=_overlay(file, environ, cwd),
+        source=source,
+        environ=environ,
+    )
+
+
+def find_file(explicit: Path | None, environ: Mapping[str, str], cwd: Path) -> Path | None:
+    """The settings file to read; None if there is none.
+
+    Raises:
+        SettingsError: If one is named and does not exist.
+    """
+    named = explicit or environ.get(f"{PREFIX}CONFIG") or environ.get(f"{PEER_PREFIX}CONFIG")
+    if named:
+        path = Path(cwd, Path(named).expanduser())
+        if not path.is_file():
+            raise SettingsError("does not exist; check --config or CALLOSUM_CONFIG", source=str(path))
+        return path
+    for name in _LOCAL_FILES:
+        if (cwd / name).is_file():
+            return cwd / name
+    user = user_config_dir() / "callosum.yaml"
+    return user if user.is_file() else None
+
+
+def user_config_dir() -> Path:
+    """The platform's folder for this program's settings."""
+    from platformdirs import user_config_path
+
+    return user_config_path("callosum-mcp", appauthor=False)
+
+
+def _overlay(file: Path | None, environ: Mapping[str, str], cwd: Path) -> Path:
+    named = environ.get(f"{PREFIX}RUNTIME_STORES") or environ.get(f"{PEER_PREFIX}RUNTIME_STORES")
+    if named:
+        return Path(cwd, Path(named).expanduser())
+    return (file.parent if file else user_config_dir()) / "runtime-stores.json"
+
+
+def _merged(data: dict[str, Any], changes: Mapping[KeyPath, tuple[str, Any]]) -> dict[str, Any]:
+    merged = dict(data)
+    for (section, name), (_, value) in changes.items():
+        inner: object = merged.get(str(section)) or {}
+        if isinstance(inner, dict):
+            merged[str(section)] = {**cast("dict[str, Any]", inner), str(name): value}
+    return {key: value for key, value in merged.items() if value is not None}
+
+
+def _expanded(data: dict[str, Any], source: Source, environ: Mapping[str, str]) -> dict[str, Any]:
+    """The same data with variables replaced in every string that may hold a place or a secret."""
+    if _unexpandable(data.get("stores")) and _unexpandable(data.get("federation")):
+        return data
+    return cast("dict[str, Any]", _expand_in(data, (), source, environ))
+
+
+def _unexpandable(value: object) -> bool:
+    return "${" not in str(value)
+
+
+def _expand_in(value: object, path: KeyPath, source: Source, environ: Mapping[str, str]) -> object:
+    if isinstance(value, dict):
+        items = cast("dict[str, object]", value)
+        return {key: _expand_in(item, (*path, key), source, environ) for key, item in items.items()}
+    if isinstance(value, list):
+        return [_expand_in(item, (*path, i), source, environ) for i, item in enumerate(cast("list[object]", value))]
+    if not isinstance(value, str) or "${" not in value:
+        return value
+    try:
+        return expand(value, environ)
+    except KeyError as missing:
+        name = str(missing.args[0])
+        problem = f"names the environment variable {name}, which is not set; write ${{{name}:-default}} for a default"
+        raise source.error(path, problem) from None
+
+
+def _validated(data: dict[str, Any], source: Source, changes: Mapping[KeyPath, tuple[str, Any]]) -> Settings:
+    try:
+        return Settings.model_validate(data)
+    except ValidationError as failure:
+        error = failure.errors(include_url=False)[0]
+        path = tuple(part for part in error["loc"])
+        problem = reason(error, known_at(path[:-1]))
+        variable = changes.get(path)
+        if variable is not None:
+            raise SettingsError(problem, source=f"variable {variable[0]}") from None
+        raise source.error(path, problem) from None
+
+
+def known_at(path: KeyPath) -> list[str]:
+    """The names that may stand at a place of the settings."""
+    model: type[BaseModel] = Settings
+    for part in path:
+        if isinstance(part, int):
+            continue
+        model = _inner(model, part)
+    return [name for name in model.model_fields if model is not StoreSection or name != "managed"]
+
+
+def _inner(model: type[BaseModel], name: str) -> type[BaseModel]:
+    if name == "stores":
+        return StoreSection
+    field = model.model_fields.get(name)
+    inner = None if field is None else field.annotation
+    return inner if isinstance(inner, type) and issubclass(inner, BaseModel) else model
+
+
+def _sections(settings: Settings) -> tuple[list[StoreSection], tuple[KeyPath, ...]]:
+    """All stores, those under `federation` first, with the place each stands at."""
+    inner, top = settings.federation.stores, settings.stores
+    paths: list[KeyPath] = [("federation", "stores", index) for index in range(len(inner))]
+    paths += [("stores", index) for index in range(len(top))]
+    return [*inner, *top], tuple(paths)
+
+
+def _refuse_duplicates(sections: list[StoreSection], paths: tuple[KeyPath, ...], source: Source) -> None:
+    seen: set[str] = set()
+    for section, path in zip(sections, paths, strict=True):
+        if section.name in seen:
+            raise source.error((*path, "name"), f"{section.name!r} stands twice; names of stores are unique")
+        seen.add(section.name)
+
+
+def _spec(section: StoreSection, path: KeyPath, source: Source, environ: Mapping[str, str]) -> StoreSpec:
+    plain = section.token if section.token and section.token.get_secret_value() else None
+    key = "token_keyring" if section.token_keyring else "token_env"
+    token = plain or _named(
+        source, (*path, key), partial(token_from, environ, section.token_env, section.token_keyring)
+    )
+    return StoreSpec(
+        name=section.name,
+        type=section.type,
+        url=section.url.rstrip("/") or section.url,
+        weight=section.weight,
+        floor=section.floor,
+        enabled=section.enabled,
+        tier=section.tier,
+        timeout_s=section.timeout_s,
+        required=section.required,
+        options=section.options,
+        headers=section.headers,
+        token=token,
+    )
+
+
+def _bearer(settings: Settings, source: Source, environ: Mapping[str, str]) -> SecretStr | None:
+    server = settings.server
+    if server.bearer_token and server.bearer_token.get_secret_value():
+        return server.bearer_token
+    key = "bearer_token_keyring" if server.bearer_token_keyring else "bearer_token_env"
+    named = partial(token_from, environ, server.bearer_token_env, server.bearer_token_keyring)
+    return _named(source, ("server", key), named)
+
+
+def _named(source: Source, path: KeyPath, token: partial[SecretStr | None]) -> SecretStr | None:
+    try:
+        return token()
+    except SettingsError as fault:
+        raise source.error(path, fault.problem) from None

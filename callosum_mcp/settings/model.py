@@ -1,0 +1,181 @@
+"""What may stand in the settings file: sections, names, defaults, bounds.
+
+Above: the loader and the JSON Schema. Below: knobs and values. A file of seren-corpus-callosum 5.3 is accepted
+unchanged: its names that mean nothing here are listed as such, and do nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, model_validator
+
+from callosum_mcp.models.knobs import Knobs
+from callosum_mcp.models.requests import NAME_PATTERN
+from callosum_mcp.models.values import Tier
+
+_EnvName = Annotated[str, Field(max_length=128)]
+_PEER_OPTIONS = frozenset(
+    "search_path topic_search_path include_short include_near include_long include_superseded with_surroundings "
+    "project include_fundamentals".split()
+)
+"""Options that a seren-corpus-callosum file may write beside `options` instead of in it."""
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, hide_input_in_errors=True)
+
+
+class Server(_Section):
+    """The HTTP side: where it listens and who gets in."""
+
+    host: Annotated[str, Field(min_length=1, description="Address to listen on.")] = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65_535, description="Port to listen on; 0 lets the system choose.")] = 7423
+    bearer_token: Annotated[SecretStr | None, Field(description="Token callers must send; empty means open.")] = None
+    bearer_token_env: Annotated[_EnvName, Field(description="Environment variable that holds the token.")] = ""
+    bearer_token_keyring: Annotated[str, Field(description="Keyring entry service/user that holds the token.")] = ""
+    allow_open_lan: Annotated[bool, Field(description="Listen beyond loopback without a token. Anybody can read.")] = (
+        False
+    )
+    allowed_hosts: Annotated[
+        list[str], Field(description="Host headers accepted besides loopback and the address listened on.")
+    ] = Field(default_factory=list[str])
+    allowed_origins: Annotated[list[str], Field(description="Origin headers accepted besides loopback's.")] = Field(
+        default_factory=list[str]
+    )
+
+
+class StoreSection(_Section):
+    """One store."""
+
+    name: Annotated[str, Field(pattern=NAME_PATTERN, description="Unique name: letters, digits, '_', '.', '-'.")]
+    type: Annotated[str, Field(min_length=1, description="Store type: seren_memory, seren_loci, notes, …")]
+    url: Annotated[str, Field(description="Base URL, or the folder of a notes store. ${VAR} is expanded.")] = ""
+    weight: Annotated[float, Field(ge=0, le=100, description="Multiplies the store's vote; 0 removes it.")] = 1.0
+    floor: Annotated[
+        float, Field(ge=0, le=1, description="Hits less relevant than this are dropped before ranking.")
+    ] = 0.0
+    enabled: Annotated[bool, Field(description="Whether the store is asked.")] = True
+    tier: Annotated[Tier | None, Field(description="Trust of its hits when facts collide.")] = None
+    timeout_s: Annotated[
+        float | None, Field(gt=0, le=300, description="Seconds it may take; wins over per_store_timeout_s.")
+    ] = None
+    required: Annotated[bool, Field(description="A call without its answer is an error.")] = False
+    managed: Annotated[bool, Field(description="Peer's name; a store in the file is always a base store.")] = False
+    options: Annotated[dict[str, Any], Field(description="Options of the store type, see docs/stores.md.")] = Field(
+        default_factory=dict[str, Any]
+    )
+    headers: Annotated[dict[str, str], Field(description="Extra HTTP headers. ${VAR} is expanded.")] = Field(
+        default_factory=dict[str, str]
+    )
+    token: Annotated[
+        SecretStr | None,
+        Field(
+            validation_alias=AliasChoices("token", "bearer_token"),
+            description="Bearer token; better in token_env or token_keyring.",
+        ),
+    ] = None
+    token_env: Annotated[
+        _EnvName,
+        Field(
+            validation_alias=AliasChoices("token_env", "bearer_token_env"),
+            description="Environment variable that holds the token.",
+        ),
+    ] = ""
+    token_keyring: Annotated[
+        str,
+        Field(
+            validation_alias=AliasChoices("token_keyring", "bearer_token_keyring"),
+            description="Keyring entry service/user that holds the token.",
+        ),
+    ] = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _options_beside(cls, data: object) -> Any:
+        """The peer reads its options also beside `options`."""
+        if not isinstance(data, dict) or _PEER_OPTIONS.isdisjoint(cast("dict[str, object]", data)):
+            return cast("Any", data)
+        given = cast("dict[str, Any]", data)
+        beside = {key: value for key, value in given.items() if key in _PEER_OPTIONS}
+        rest = {key: value for key, value in given.items() if key not in _PEER_OPTIONS}
+        return {**rest, "options": {**beside, **(rest.get("options") or {})}}
+
+
+class Federation(Knobs):
+    """The federation's knobs, and the stores where a seren-corpus-callosum file keeps them."""
+
+    model_config = ConfigDict(hide_input_in_errors=True)
+
+    stores: Annotated[list[StoreSection], Field(description="Same as the top-level stores.")] = Field(
+        default_factory=list[StoreSection]
+    )
+    satellite_edges_enabled: Annotated[bool, Field(description="Peer's name: false sets satellite_budget to 0.")] = True
+    hops: Annotated[int, Field(ge=1, description="Peer's setting; has no effect here.")] = 1
+    hop_terms: Annotated[int, Field(ge=0, description="Peer's setting; has no effect here.")] = 4
+    hop_budget: Annotated[int, Field(ge=0, description="Peer's setting; has no effect here.")] = 5
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_budget(cls, data: object) -> object:
+        """The peer writes ``budget_tokens: null`` for its default."""
+        if not isinstance(data, dict):
+            return data
+        given = cast("dict[str, object]", data)
+        return {key: value for key, value in given.items() if key != "budget_tokens" or value is not None}
+
+    def knobs(self) -> Knobs:
+        """The knobs alone."""
+        values = {name: getattr(self, name) for name in Knobs.model_fields}
+        if not self.satellite_edges_enabled:
+            values["satellite_budget"] = 0
+        return Knobs(**values)
+
+
+class Security(_Section):
+    """What may be added at run time."""
+
+    allow_hosts: Annotated[list[str], Field(description="Hosts besides loopback that add_store may name.")] = Field(
+        default_factory=list[str]
+    )
+    allow_token_env: Annotated[
+        list[str], Field(description="Patterns of variables that add_store's token_env may name.")
+    ] = Field(default_factory=lambda: ["CALLOSUM_*", "SEREN_*"])
+
+
+class Logging(_Section):
+    """What goes to stderr."""
+
+    level: Annotated[Literal["debug", "info", "warning", "error"], Field(description="Least severe level shown.")] = (
+        "warning"
+    )
+    log_queries: Annotated[bool, Field(description="Also log the text of queries.")] = False
+
+
+class Tls(_Section):
+    """Peer's section. The system's trust store is always used here."""
+
+    trust_system_store: Annotated[bool, Field(description="Has no effect: always on.")] = True
+
+
+class Updates(_Section):
+    """Peer's section. callosum-mcp never asks for updates."""
+
+    enabled: Annotated[bool, Field(description="Has no effect.")] = False
+    check_interval_hours: Annotated[float, Field(description="Has no effect.")] = 6.0
+    index_url: Annotated[str, Field(description="Has no effect.")] = ""
+    allow_prerelease: Annotated[bool, Field(description="Has no effect.")] = False
+
+
+class Settings(_Section):
+    """A whole settings file."""
+
+    server: Server = Server()
+    federation: Federation = Federation()
+    stores: Annotated[list[StoreSection], Field(description="The stores, in the order that breaks ties.")] = Field(
+        default_factory=list[StoreSection]
+    )
+    security: Security = Security()
+    logging: Logging = Logging()
+    tls: Tls = Tls()
+    updates: Updates = Updates()

@@ -1,0 +1,115 @@
+"""MCP over stdin and stdout, for clients of both protocol eras on one connection.
+
+Above: the command line. Below: the SDK's stdio transport and server loops. The SDK fixes a connection's era by its
+first request; a client that probes with ``server/discover`` and, not having waited long enough, goes on with
+``initialize`` would then be refused for ever. Here every frame goes to the loop of the era it is written in.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, cast
+
+import anyio
+from anyio.abc import TaskGroup
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    PARSE_ERROR,
+    PROTOCOL_VERSION_META_KEY,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCRequest,
+    jsonrpc_message_adapter,
+)
+from pydantic import ValidationError
+
+from callosum_mcp.text import clean_json
+
+Frame = SessionMessage | Exception
+_log = logging.getLogger(__name__)
+
+
+async def serve_stdio(server: Server[Any]) -> None:
+    """Serve one client until its side of the pipe ends."""
+    async with stdio_server() as (inbound, outbound), outbound:
+        async with _Eras(server, cast("Any", outbound)).running() as eras:
+            async for frame in inbound:
+                await eras.route(frame)
+
+
+@dataclass
+class _Eras:
+    """Two server loops behind one connection, each started by the first frame of its era."""
+
+    server: Server[Any]
+    outbound: MemoryObjectSendStream[SessionMessage]
+
+    def __post_init__(self) -> None:
+        self._loops: dict[str, MemoryObjectSendStream[Frame]] = {}
+        self._group: TaskGroup | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[_Eras]:
+        """Until the block ends, loops may start; then every loop is told that the client has gone."""
+        async with anyio.create_task_group() as group:
+            self._group = group
+            yield self
+            for loop in self._loops.values():
+                loop.close()
+
+    async def route(self, frame: Frame) -> None:
+        """Give a frame to the loop it belongs to; a notification or a response to every loop there is."""
+        message = await self._repaired(frame) if isinstance(frame, Exception) else frame
+        if message is None:
+            return
+        if isinstance(message.message, JSONRPCRequest):
+            await self._loop(_era(message.message)).send(message)
+            return
+        for loop in list(self._loops.values()):
+            await loop.send(message)
+
+    async def _repaired(self, fault: Exception) -> SessionMessage | None:
+        """A frame that only failed for a lone surrogate, mended; any other gets the parse error it is due."""
+        line = _line(fault)
+        if line is None:
+            _log.warning("a frame could not be read: %s", type(fault).__name__)
+            return None
+        try:
+            return SessionMessage(jsonrpc_message_adapter.validate_python(clean_json(json.loads(line)), by_name=False))
+        except (ValueError, RecursionError):
+            error = JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=PARSE_ERROR, message="Parse error"))
+            await self.outbound.send(SessionMessage(error))
+            return None
+
+    def _loop(self, era: str) -> MemoryObjectSendStream[Frame]:
+        if era not in self._loops:
+            assert self._group is not None
+            send, receive = anyio.create_memory_object_stream[Frame](0)
+            self._loops[era] = send
+            self._group.start_soon(self._serve, receive)
+        return self._loops[era]
+
+    async def _serve(self, inbound: MemoryObjectReceiveStream[Frame]) -> None:
+        options = self.server.create_initialization_options()
+        await self.server.run(cast("Any", inbound), cast("Any", self.outbound.clone()), options)
+
+
+def _era(request: JSONRPCRequest) -> str:
+    """`modern` for a request that carries its protocol version with it, `handshake` for all others."""
+    meta = (request.params or {}).get("_meta")
+    stamped = isinstance(meta, dict) and PROTOCOL_VERSION_META_KEY in meta
+    return "modern" if stamped and request.method != "initialize" else "handshake"
+
+
+def _line(fault: Exception) -> str | None:
+    if not isinstance(fault, ValidationError):
+        return None
+    given: object = fault.errors(include_url=False)[0]["input"]
+    return given if isinstance(given, str) else None

@@ -1,0 +1,141 @@
+"""Words, times and safe strings: the text helpers every layer above shares.
+
+Pure functions without I/O. Nothing here knows of stores or of a protocol.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import unicodedata
+from datetime import UTC, datetime
+from typing import cast
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_CJK = re.compile(
+    "[\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u31a0-\u31bf\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+    "\uff66-\uff9f\U00020000-\U0003ffff]+"
+)
+
+STOPWORDS = frozenset(
+    "a about after again all also am an and any are as at be because been before being both but by can could did "
+    "do does doing done for from had has have having he her here hers him his how i if in into is it its just me "
+    "more most my no nor not now of off on once only or other our out over own she should so some such than that "
+    "the their them then there these they this those through to too under until up us very was we were what when "
+    "where which while who whom whose why will with would you your".split()
+)
+"""English function words; a query made of these alone keeps them (see `content_words`)."""
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in order: lower case, no punctuation, runs of CJK kept whole."""
+    return _WORD.findall(text.lower())
+
+
+def content_words(text: str) -> list[str]:
+    """The words that carry meaning, each once and in order; all words if none does."""
+    found = list(dict.fromkeys(words(text)))
+    return [word for word in found if word not in STOPWORDS] or found
+
+
+def cjk_runs(text: str) -> list[str]:
+    """The runs of Chinese, Japanese and Korean characters in a text (scripts without spaces)."""
+    return _CJK.findall(text)
+
+
+def control_character(text: str) -> tuple[int, str] | None:
+    """The first control character of a text as (position, ``U+XXXX``); tab and line ends are allowed."""
+    found = _CONTROL.search(text)
+    return None if found is None else (found.start(), f"U+{ord(found.group()):04X}")
+
+
+def clean(text: str) -> str:
+    """A text that every JSON encoder and terminal takes: no lone surrogates, no control characters."""
+    if text.isascii() and text.isprintable():
+        return text
+    whole = text.encode("utf-8", "replace").decode("utf-8")
+    return _CONTROL.sub("", whole)
+
+
+def clean_json(value: object) -> object:
+    """A JSON value with every string cleaned and every number finite (NaN and infinity become None)."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        items = cast("dict[object, object]", value)
+        return {clean(str(key)): clean_json(item) for key, item in items.items()}
+    if isinstance(value, list | tuple):
+        return [clean_json(item) for item in cast("list[object]", value)]
+    return value
+
+
+def compact_json(value: object) -> str:
+    """The shortest JSON of a value: no spaces, characters as themselves."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def clip(text: str, limit: int) -> str:
+    """At most `limit` characters of a text, cut at a word where one is near, with an ellipsis."""
+    if len(text) <= limit:
+        return text
+    head = text[: max(limit - 1, 0)]
+    space = head.rfind(" ")
+    return (head[:space] if space > limit * 3 // 4 else head).rstrip() + "…"
+
+
+def one_line(text: str, limit: int = 200) -> str:
+    """A text on one line: white space folded, cleaned, clipped."""
+    return clip(" ".join(clean(text).split()), limit)
+
+
+def normalised(text: str) -> str:
+    """A text for comparing: NFC, case folded, white space folded."""
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
+
+
+def finite(value: object) -> float | None:
+    """A finite number out of a loosely typed reply (numbers as strings count), else None."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+_EPOCH_MAX_S = 253_402_300_799.0  # 9999-12-31T23:59:59Z: the last second ISO 8601 writes with four digits
+
+
+def epoch_seconds(value: object) -> float | None:
+    """A moment in Unix seconds from seconds, milliseconds, nanoseconds or ISO 8601; None if it is neither.
+
+    A bare number is read by its size: the ranges of the three units do not overlap for any date after 1970-06.
+    """
+    number = finite(value)
+    if number is None:
+        return _iso_seconds(value) if isinstance(value, str) else None
+    for unit in (1.0, 1e3, 1e6, 1e9):
+        if 0 <= number / unit <= _EPOCH_MAX_S / 20:
+            return number / unit
+    return None
+
+
+def _iso_seconds(value: str) -> float | None:
+    try:
+        moment = datetime.fromisoformat(value.strip())
+    except ValueError:
+        return None
+    aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    return aware.timestamp()
+
+
+def iso_utc(seconds: float | None) -> str | None:
+    """Unix seconds as ISO 8601 in UTC, to the second; None stays None."""
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
