@@ -59,18 +59,28 @@ def clean(text: str) -> str:
     return _CONTROL.sub("", whole)
 
 
-def clean_json(value: object) -> object:
-    """A JSON value with every string cleaned and every number finite (NaN and infinity become None)."""
-    if isinstance(value, str):
-        return clean(value)
+_MAX_DEPTH = 64  # far beyond any message or memory, far below the interpreter's own limit
+
+
+def clean_json(value: object, depth: int = _MAX_DEPTH) -> object:
+    """A value that every JSON encoder takes.
+
+    Strings are cleaned, NaN and infinity become None, what is nested deeper than `depth` becomes None, and anything
+    JSON has no word for (a date, a set) becomes its text.
+    """
+    if value is None or isinstance(value, bool | int):
+        return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
+    if isinstance(value, dict | list | tuple):
+        return _clean_nested(cast("dict[object, object] | list[object]", value), depth - 1) if depth > 0 else None
+    return clean(str(value))
+
+
+def _clean_nested(value: dict[object, object] | list[object] | tuple[object, ...], depth: int) -> object:
     if isinstance(value, dict):
-        items = cast("dict[object, object]", value)
-        return {clean(str(key)): clean_json(item) for key, item in items.items()}
-    if isinstance(value, list | tuple):
-        return [clean_json(item) for item in cast("list[object]", value)]
-    return value
+        return {clean(str(key)): clean_json(item, depth) for key, item in value.items()}
+    return [clean_json(item, depth) for item in value]
 
 
 def compact_json(value: object) -> str:
@@ -82,7 +92,9 @@ def clip(text: str, limit: int) -> str:
     """At most `limit` characters of a text, cut at a word where one is near, with an ellipsis."""
     if len(text) <= limit:
         return text
-    head = text[: max(limit - 1, 0)]
+    if limit <= 0:
+        return ""
+    head = text[: limit - 1]
     space = head.rfind(" ")
     return (head[:space] if space > limit * 3 // 4 else head).rstrip() + "…"
 
@@ -108,7 +120,8 @@ def finite(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
-_EPOCH_MAX_S = 253_402_300_799.0  # 9999-12-31T23:59:59Z: the last second ISO 8601 writes with four digits
+_EPOCH_MIN_S = -62_135_596_800.0  # 0001-01-01T00:00:00Z, the first second a datetime holds
+_EPOCH_MAX_S = 253_402_300_799.0  # 9999-12-31T23:59:59Z, the last that ISO 8601 writes with four digits
 
 
 def epoch_seconds(value: object) -> float | None:
@@ -131,11 +144,12 @@ def _iso_seconds(value: str) -> float | None:
     except ValueError:
         return None
     aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-    return aware.timestamp()
+    seconds = aware.timestamp()
+    return seconds if _EPOCH_MIN_S <= seconds <= _EPOCH_MAX_S else None
 
 
 def iso_utc(seconds: float | None) -> str | None:
-    """Unix seconds as ISO 8601 in UTC, to the second; None stays None."""
-    if seconds is None:
+    """Unix seconds as ISO 8601 in UTC, to the second; None for None and for what no calendar holds."""
+    if seconds is None or not _EPOCH_MIN_S <= seconds <= _EPOCH_MAX_S:
         return None
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return datetime.fromtimestamp(int(seconds // 1), UTC).isoformat().replace("+00:00", "Z")

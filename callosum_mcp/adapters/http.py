@@ -8,6 +8,7 @@ Deadlines are not here: the fan-out's own clock covers connecting, waiting and r
 from __future__ import annotations
 
 import json
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
@@ -66,18 +67,12 @@ class JsonHttp:
             StoreError: For anything else.
         """
         status, body = await self._exchange(request)
-        if status != 200:
-            raise failure(status, body)
-        return decode(body)
+        return self._read(status, body)
 
     async def ask_or_none(self, request: HttpRequest) -> object:
         """As `ask`, but None where the store says that it holds no such thing (404)."""
         status, body = await self._exchange(request)
-        if status == 404:
-            return None
-        if status != 200:
-            raise failure(status, body)
-        return decode(body)
+        return None if status == 404 else self._read(status, body)
 
     async def aclose(self) -> None:
         """Close every connection of this store."""
@@ -85,46 +80,65 @@ class JsonHttp:
         if client is not None:
             await client.aclose()
 
+    def _read(self, status: int, body: bytes) -> object:
+        if status != 200:
+            raise failure(status, _without_token(body, self._spec))
+        try:
+            return decode(body)
+        except StoreBadReply:
+            raise not_json(_without_token(body[:400], self._spec)) from None
+
     async def _exchange(self, request: HttpRequest) -> tuple[int, bytes]:
         try:
-            return await self._once(request)
+            return await _once(self._opened(), request)
         except _STALE:
             return await self._again(request)
         except httpx2.HTTPError as fault:
             raise unreachable(fault) from fault
 
     async def _again(self, request: HttpRequest) -> tuple[int, bytes]:
-        """The one retry: the server had closed the connection that the first try was sent on."""
+        """The one retry: the server had closed the connection that the first try was sent on.
+
+        A server that closed one idle connection has closed them all, so this goes out on a connection of its own.
+        """
         try:
-            return await self._once(request)
+            async with self._new_client() as client:
+                return await _once(client, request)
         except httpx2.HTTPError as fault:
             raise unreachable(fault) from fault
 
-    async def _once(self, request: HttpRequest) -> tuple[int, bytes]:
-        client = self._opened()
-        async with client.stream(
-            request.method, request.path, json=request.json, params=request.params or None
-        ) as response:
-            if response.is_redirect:
-                raise StoreBadReply(
-                    f"redirects ({response.status_code}) to another place; put the final URL in the config"
-                )
-            if response.status_code == 429:
-                raise rate_limited(response.headers)
-            return response.status_code, await _bounded(response)
-
     def _opened(self) -> httpx2.AsyncClient:
         if self._client is None:
-            self._client = httpx2.AsyncClient(
+            self._client = self._new_client()
+        return self._client
+
+    def _new_client(self) -> httpx2.AsyncClient:
+        try:
+            return httpx2.AsyncClient(
                 base_url=self._spec.url,
                 headers=_headers(self._spec),
+                verify=_trust(self._spec.url),
                 timeout=None,
                 limits=httpx2.Limits(max_connections=64, max_keepalive_connections=16, keepalive_expiry=KEEPALIVE_S),
                 follow_redirects=False,
                 trust_env=not is_loopback(self._spec.url),
                 transport=self._transport,
             )
-        return self._client
+        except httpx2.InvalidURL:
+            raise StoreFailed("its url is not one a request can be sent to") from None
+        except UnicodeEncodeError:
+            raise StoreFailed("its token or one of its headers holds characters that HTTP cannot carry") from None
+
+
+async def _once(client: httpx2.AsyncClient, request: HttpRequest) -> tuple[int, bytes]:
+    async with client.stream(
+        request.method, request.path, json=request.json, params=request.params or None
+    ) as response:
+        if response.is_redirect:
+            raise StoreBadReply(f"redirects ({response.status_code}) to another place; put the final URL in the config")
+        if response.status_code == 429:
+            raise rate_limited(response.headers)
+        return response.status_code, await _bounded(response)
 
 
 def _headers(spec: StoreSpec) -> dict[str, str]:
@@ -134,15 +148,25 @@ def _headers(spec: StoreSpec) -> dict[str, str]:
     return headers
 
 
+def _without_token(body: bytes, spec: StoreSpec) -> bytes:
+    """A body that goes into an error, in case the store's own words repeat our token."""
+    token = spec.token.get_secret_value() if spec.token is not None else ""
+    return body.replace(token.encode(), b"***") if token else body
+
+
 def is_loopback(url: str) -> bool:
     """Whether a URL points at this machine, for which no proxy is ever asked."""
-    host = (urlsplit(url).hostname or "").rstrip(".")
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
     try:
-        return ip_address(host).is_loopback
+        host = (urlsplit(url).hostname or "").rstrip(".")
+        return host == "localhost" or host.endswith(".localhost") or ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def _trust(url: str) -> ssl.SSLContext | bool:
+    """The trust store, whose loading takes 0.1 s: not for loopback without TLS, where no certificate is shown."""
+    plain = url.startswith("http://") and is_loopback(url)
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True
 
 
 async def _bounded(response: httpx2.Response) -> bytes:
@@ -173,9 +197,14 @@ def decode(body: bytes) -> object:
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
-        start = one_line(body[:200].decode("utf-8", "replace"), 60)
-        kind = "HTML (is a proxy or a login page in front of it?)" if start.startswith("<") else f"not JSON: {start!r}"
-        raise StoreBadReply(f"reply is {kind}") from None
+        raise not_json(body) from None
+
+
+def not_json(body: bytes) -> StoreBadReply:
+    """The failure of a body that is not JSON, with its beginning."""
+    start = one_line(body[:200].decode("utf-8", "replace"), 60)
+    kind = "HTML (is a proxy or a login page in front of it?)" if start.startswith("<") else f"not JSON: {start!r}"
+    return StoreBadReply(f"reply is {kind}")
 
 
 def failure(status: int, body: bytes) -> StoreError:
@@ -214,8 +243,10 @@ def unreachable(fault: httpx2.HTTPError) -> StoreError:
         return StoreTimeout("the connection timed out")
     if isinstance(fault, httpx2.ConnectError):
         return StoreRefused(_connect_detail(fault))
-    if isinstance(fault, httpx2.UnsupportedProtocol | httpx2.LocalProtocolError):
+    if isinstance(fault, httpx2.UnsupportedProtocol):
         return StoreFailed("its url must start with http:// or https://")
+    if isinstance(fault, httpx2.LocalProtocolError):
+        return StoreFailed("its token or one of its headers holds characters that HTTP cannot carry")
     if isinstance(fault, httpx2.ProxyError):
         return StoreRefused("the proxy did not connect; check HTTP_PROXY and NO_PROXY")
     if isinstance(fault, httpx2.DecodingError):

@@ -5,6 +5,7 @@ Above: the adapters' parse functions. Below: text. Pure.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import cast
@@ -41,28 +42,28 @@ def rows(reply: object, key: str) -> list[object]:
 
 
 def parsed(items: Iterable[object], parse: Callable[[Mapping[str, object]], Hit | None]) -> StoreReply:
-    """Hits of the rows that can be read; the others are counted in the remark.
+    """Hits of the rows that can be read, each id once; the others are counted in the remark.
 
     Raises:
         StoreBadReply: If there were rows and none can be read.
     """
-    hits: list[Hit] = []
+    hits: dict[str, Hit] = {}
     broken = 0
     for item in items:
         hit = parse(cast("dict[str, object]", item)) if isinstance(item, dict) else None
         if hit is None:
             broken += 1
         else:
-            hits.append(hit)
+            hits.setdefault(hit.id, hit)
     if broken and not hits:
         raise StoreBadReply(f"none of its {broken} rows can be read")
-    return StoreReply(hits=tuple(hits), remark=f"{broken} rows could not be read" if broken else None)
+    return StoreReply(hits=tuple(hits.values()), remark=f"{broken} rows could not be read" if broken else None)
 
 
 def text_of(row: Mapping[str, object], key: str) -> str | None:
-    """A cleaned, non-blank string; numbers and booleans are written out."""
+    """A cleaned, non-blank string; finite numbers and booleans are written out."""
     value = row.get(key)
-    if isinstance(value, bool | int | float):
+    if isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
         value = str(value)
     if not isinstance(value, str):
         return None

@@ -6,8 +6,8 @@ nothing is loaded before ``initialize`` is answered.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
-from importlib.metadata import entry_points
 
 from callosum_mcp.adapters.base import ENTRY_POINT_GROUP, Adapter
 from callosum_mcp.models.requests import nearest
@@ -21,9 +21,15 @@ BUILT_IN = {
 """Module and class of each built-in store type."""
 
 
+def _third_party() -> dict[str, Callable[[], object]]:
+    from importlib.metadata import entry_points
+
+    return {point.name: point.load for point in entry_points(group=ENTRY_POINT_GROUP)}
+
+
 def type_names() -> list[str]:
     """Every store type that can be configured here, sorted."""
-    return sorted({*BUILT_IN, *(point.name for point in entry_points(group=ENTRY_POINT_GROUP))})
+    return sorted({*BUILT_IN, *_third_party()})
 
 
 def adapter_class(type_name: str) -> type[Adapter]:
@@ -36,10 +42,18 @@ def adapter_class(type_name: str) -> type[Adapter]:
         module, name = BUILT_IN[type_name]
         found: object = getattr(import_module(module), name)
     else:
-        found = next((p.load() for p in entry_points(group=ENTRY_POINT_GROUP) if p.name == type_name), None)
+        load = _third_party().get(type_name)
+        found = _loaded(type_name, load) if load is not None else None
     if not (isinstance(found, type) and issubclass(found, Adapter)):
         raise ValueError(f"type {type_name!r} is unknown; {nearest(type_name, type_names())}")
     return found
+
+
+def _loaded(type_name: str, load: Callable[[], object]) -> object:
+    try:
+        return load()
+    except (ImportError, AttributeError) as fault:
+        raise ValueError(f"type {type_name!r} cannot be loaded: {fault}") from fault
 
 
 def check(spec: StoreSpec) -> type[Adapter]:

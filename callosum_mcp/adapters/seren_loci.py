@@ -81,7 +81,7 @@ class SerenLoci(Adapter):
     async def fetch(self, hit_id: str) -> Hit | None:
         """One fact with its history and what it rests on."""
         project, key, version = split_address(hit_id)
-        history = await self._history(project, key)
+        history = await self._history(project, key) if key else []
         wanted = next((fact for fact in history if _is_version(fact, version)), None)
         if wanted is None:
             return None
@@ -109,7 +109,8 @@ class SerenLoci(Adapter):
     async def _search_once(self, text: str, query: StoreQuery) -> StoreReply:
         superseded = query.include_superseded or self._superseded
         request = search_request(text, query.limit, self._project, self._fundamentals, superseded, path=self._path)
-        return parse_search(await self._http.ask(request), self.spec.name, query.text)
+        found = parse_search(await self._http.ask(request), self.spec.name, query.text)
+        return replace(found, hits=found.hits[: query.limit])
 
     async def _dated(self, hit: Hit) -> Hit:
         project, key, version = split_address(hit.id)
@@ -118,9 +119,9 @@ class SerenLoci(Adapter):
                 facts = await self._history(project, key)
                 return next((replace(hit, last_seen=f.last_seen) for f in facts if _is_version(f, version)), hit)
             reply = await self._http.ask_or_none(_fact_request("/fact", project, key))
+            return hit if reply is None else replace(hit, last_seen=epoch_seconds(as_object(reply).get("created_at")))
         except StoreError:
             return hit
-        return hit if reply is None else replace(hit, last_seen=epoch_seconds(as_object(reply).get("created_at")))
 
     async def _history(self, project: str, key: str) -> list[Hit]:
         reply = await self._http.ask_or_none(_fact_request("/fact/history", project, key))
@@ -138,13 +139,18 @@ def _is_version(fact: Hit, version: str) -> bool:
 
 
 def address(project: str, key: str, native_id: str, live: bool) -> str:
-    """The address of a fact: ``project/key``, with ``@id`` for a version that was replaced."""
-    return f"{project}/{key}" if live else f"{project}/{key}@{native_id}"
+    """The address of a fact: ``project/key``, with ``@id`` for a version that was replaced.
+
+    A slash in the name of a project is written ``%2F``, so that the first slash always ends it.
+    """
+    place = f"{project.replace('%', '%25').replace('/', '%2F')}/{key}"
+    return place if live else f"{place}@{native_id}"
 
 
 def split_address(hit_id: str) -> tuple[str, str, str]:
     """An address as (project, key, id of a replaced version or "")."""
-    project, _, rest = hit_id.partition("/")
+    place, _, rest = hit_id.partition("/")
+    project = place.replace("%2F", "/").replace("%25", "%")
     key, at, version = rest.rpartition("@")
     is_version = bool(at) and len(version) == 32 and all(c in "0123456789abcdef" for c in version)
     return (project, key, version) if is_version else (project, rest, "")
@@ -208,13 +214,19 @@ def parse_row(row: Mapping[str, object], store: str, query: str = "") -> Hit | N
         type="fact",
         topics=() if project == "*" else (project.lower(),),
         last_seen=epoch_seconds(row.get("created_at")),
-        relevance=finite(row.get("score")),
+        relevance=_share(row.get("score")),
         exact=live and (row.get("match_kind") == "exact" or key == query),
         live=live,
         superseded_at=superseded_at,
         superseded_by=text_of(row, "superseded_by"),
         metadata=_metadata(row, project, key, value, why),
     )
+
+
+def _share(score: object) -> float | None:
+    """A score the server promises between 0 and 1; anything else says nothing."""
+    number = finite(score)
+    return number if number is not None and 0 <= number <= 1 else None
 
 
 def sentence(project: str, key: str, value: str, why: str | None) -> str:

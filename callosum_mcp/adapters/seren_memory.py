@@ -49,9 +49,12 @@ class SerenMemory(Adapter):
         path, wide = self._search_path, query.include_superseded or self._superseded
         reply = await self._http.ask(search_request(query, tiers, wide, path=path, surroundings=self._surroundings))
         found = parse_search(reply, self.spec.name)
-        if not found.hits and not query.topics:
-            await self._check_not_empty()
-        return await self._with_topics(query, found, tiers) if query.topics else found
+        if query.topics:
+            found = await self._with_topics(query, found, tiers)
+        elif not found.hits:
+            await self._check_not_empty(tiers)
+        kept = [hit for hit in found.hits if hit.superseded or not _is_satellite(hit)]
+        return replace(found, hits=tuple(kept[: query.limit]))
 
     async def by_topic(self, topics: Sequence[str], limit: int, exclude: Sequence[str] = ()) -> StoreReply:
         """Memories that carry one of the topics as a tag, most shared topics first."""
@@ -60,6 +63,8 @@ class SerenMemory(Adapter):
 
     async def fetch(self, hit_id: str) -> Hit | None:
         """One memory; a long-term core with its episodes and what it superseded."""
+        if hit_id in (".", ".."):  # a URL reads these as another page
+            return None
         reply = await self._http.ask_or_none(HttpRequest(method="GET", path=f"/memory/{quote(hit_id, safe='')}"))
         if reply is None:
             return None
@@ -78,10 +83,13 @@ class SerenMemory(Adapter):
         """Close the connections."""
         await self._http.aclose()
 
-    async def _check_not_empty(self) -> None:
-        """Vector search always returns something, so nothing out of a store that holds memories is a fault."""
+    async def _check_not_empty(self, tiers: frozenset[str]) -> None:
+        """Vector search always returns something, so nothing out of tiers that hold memories is a fault.
+
+        The near tier may hold nothing but completed entries, which no search returns.
+        """
         counts = parse_counts(await self._http.ask(HttpRequest(method="GET", path="/")))
-        held = counts.get("short", 0) + counts.get("long", 0)
+        held = sum(counts.get(tier, 0) for tier in tiers - {"near"})
         if held:
             raise StoreBadReply(
                 f"found nothing although it holds {held} memories: its embedding model is probably missing"
@@ -90,9 +98,10 @@ class SerenMemory(Adapter):
     async def _with_topics(self, query: StoreQuery, found: StoreReply, tiers: frozenset[str]) -> StoreReply:
         request = topic_request(sorted(query.topics), min(query.limit, _CAP), tiers, (), path=self._topic_path)
         tagged = parse_topics(await self._http.ask(request), self.spec.name)
-        seen = {hit.id for hit in found.hits}
-        more = tuple(hit for hit in tagged.hits if hit.id not in seen)
-        return StoreReply(hits=found.hits + more, remark=found.remark or tagged.remark)
+        near = [hit for hit in found.hits if not query.topics.isdisjoint(hit.topics)]
+        seen = {hit.id for hit in near}
+        more = [hit for hit in tagged.hits if hit.id not in seen]
+        return StoreReply(hits=(*near, *more), remark=found.remark or tagged.remark)
 
     async def _with_satellites(self, hit: Hit) -> Hit:
         request = HttpRequest(method="GET", path=f"/long/{quote(hit.id, safe='')}/satellites")
@@ -136,6 +145,11 @@ def topic_request(
         "exclude_ids": list(exclude),
     }
     return HttpRequest(method="POST", path=path, json=body)
+
+
+def _is_satellite(hit: Hit) -> bool:
+    """An episode behind a core: it only comes along because superseded cores cannot be had without."""
+    return hit.metadata.get("kind") == "satellite"
 
 
 def parse_search(reply: object, store: str) -> StoreReply:

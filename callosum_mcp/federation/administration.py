@@ -7,22 +7,21 @@ under one lock; a refused one changes nothing. A store set that replaces another
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import anyio
 from pydantic import ValidationError
 
 from callosum_mcp.adapters import registry
-from callosum_mcp.adapters.http import is_loopback
 from callosum_mcp.errors import DuplicateStore, InvalidInput, ProtectedStore, SettingsError, StoreError, UnknownStore
 from callosum_mcp.federation.fanout import Outcome, ask, fan_out
 from callosum_mcp.federation.federation import Federation, State
 from callosum_mcp.federation.overlay import Overlay, TokenSource
 from callosum_mcp.federation.stores import Store
+from callosum_mcp.federation.urls import check_url, shown_url
 from callosum_mcp.models.knobs import Knobs
 from callosum_mcp.models.requests import (
     AddStoreRequest,
@@ -106,8 +105,12 @@ class Administration:
             self._check_new(request)
             spec = _spec(request, self._tokens)
             store = Store.of(spec, _adapter(spec))
-            probe = await self._probe_one(store)
-            self._overlay.add(request)
+            try:
+                probe = await self._probe_one(store)
+                self._overlay.add(request)
+            except BaseException:
+                await store.connection.retire()
+                raise
             state = self._federation.state
             self._federation.state = replace(state, stores=state.stores.with_store(store))
         return AddResult(added=store_out(store, probe), active=self._federation.state.stores.active())
@@ -154,7 +157,7 @@ class Administration:
             raise DuplicateStore(f"name: a store named {request.name!r} exists already; choose another name")
         if len(stores.stores) >= _MAX_STORES:
             raise InvalidInput(f"name: {_MAX_STORES} stores are the most", field="name")
-        _check_url(request.url, self._policy.allow_hosts)
+        check_url(request.url, self._policy.allow_hosts)
         wanted = request.token_env
         if wanted and not any(fnmatch.fnmatchcase(wanted, pattern) for pattern in self._policy.allow_token_env):
             allowed = ", ".join(self._policy.allow_token_env)
@@ -204,27 +207,6 @@ def store_out(store: Store, probe: Outcome[ProbeReport] | None = None) -> StoreO
 def _health(probe: Outcome[ProbeReport]) -> EngineOut:
     status = probe.status if probe.value is None else replace(probe.status, detail=probe.value.detail)
     return EngineOut.of(status)
-
-
-def shown_url(url: str) -> str:
-    """A URL without user name, password and query, which may hold secrets."""
-    parts = urlsplit(url)
-    if not parts.scheme or not parts.netloc:
-        return url
-    host = parts.netloc.rpartition("@")[2]
-    return f"{parts.scheme}://{host}{parts.path}"
-
-
-def _check_url(url: str, allow_hosts: Sequence[str]) -> None:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InvalidInput("url: must start with http:// or https:// and name a host", field="url")
-    if parts.username or parts.password:
-        raise InvalidInput("url: must not hold a password; use token_env", field="url")
-    if not is_loopback(url) and parts.hostname.rstrip(".") not in allow_hosts:
-        raise InvalidInput(
-            f"url: host {parts.hostname!r} is neither loopback nor in the setting security.allow_hosts", field="url"
-        )
 
 
 def _spec(request: AddStoreRequest, tokens: TokenSource) -> StoreSpec:

@@ -15,6 +15,7 @@ import anyio
 from callosum_mcp.adapters.base import Adapter
 from callosum_mcp.errors import AllStoresFailed, InvalidInput, StoreError, UnknownHit
 from callosum_mcp.federation.fanout import OnStatus, Outcome, ask, fan_out
+from callosum_mcp.federation.sane import sane, sane_hits
 from callosum_mcp.federation.select import Selection, choose, select, store_query
 from callosum_mcp.federation.shape import Gathered, shape
 from callosum_mcp.federation.shape_fetch import shape_fetch
@@ -53,10 +54,11 @@ class Federation:
             CallerError: If the request cannot be carried out as asked.
             AllStoresFailed: If no store that was asked answered, or a required one did not.
         """
-        knobs = self.state.knobs
+        state = self.state
         gathered = await self.gather(request, on_status)
-        result = shape(gathered, budget_tokens=request.budget_tokens or knobs.budget_tokens, detail=request.detail)
-        self._refuse_if_failed(gathered, result)
+        budget_tokens = request.budget_tokens or state.knobs.budget_tokens
+        result = shape(gathered, budget_tokens=budget_tokens, detail=request.detail)
+        _refuse_if_failed(state.stores, gathered, result)
         return result
 
     async def gather(self, request: RecallRequest, on_status: OnStatus | None = None) -> Gathered:
@@ -106,27 +108,30 @@ class Federation:
         if not colon or not native:
             raise InvalidInput("id: must be store:native-id, as recall gave it", field="id")
         store = state.stores.get(name)
+        if not store.spec.enabled:
+            raise InvalidInput(f"id: store {name} is disabled; enable it with configure", field="id")
         deadline = anyio.current_time() + _allowed_s(state.knobs, request.timeout_ms)
         outcome = await ask(
             store,
-            lambda adapter: adapter.fetch(native),
+            lambda adapter: _fetch(adapter, native),
             deadline=deadline,
             store_timeout_s=state.knobs.per_store_timeout_s,
         )
-        if outcome.status.status == "down":
+        if outcome.status.status != "up":
             raise StoreError(f"store {name} is down ({outcome.status.reason}): {outcome.status.detail}")
         if outcome.value is None:
             raise UnknownHit(f"id: store {name} holds nothing under {native!r}; ids come from recall")
         return shape_fetch(replace(outcome.value, tier=tier_of(outcome.value, store.spec.tier)))
 
-    def _refuse_if_failed(self, gathered: Gathered, result: RecallResult) -> None:
-        down = [status for status in gathered.statuses if status.status == "down"]
-        required = {s.spec.name for s in self.state.stores.stores if s.spec.required}
-        if not any(status.status == "up" for status in gathered.statuses):
-            raise AllStoresFailed(f"no store answered: {_said(down)}", result)
-        missing = [status for status in down if status.engine in required]
-        if missing:
-            raise AllStoresFailed(f"a required store did not answer: {_said(missing)}", result)
+
+def _refuse_if_failed(stores: StoreSet, gathered: Gathered, result: RecallResult) -> None:
+    failed = [s for s in gathered.statuses if s.status != "up" and s.reason not in ("disabled", "out_of_scope")]
+    if not any(status.status == "up" for status in gathered.statuses):
+        raise AllStoresFailed(f"no store answered: {_said(failed)}", result)
+    required = {store.spec.name for store in stores.stores if store.spec.required}
+    missing = [status for status in failed if status.engine in required]
+    if missing:
+        raise AllStoresFailed(f"a required store did not answer: {_said(missing)}", result)
 
 
 def _said(statuses: Sequence[StoreStatus]) -> str:
@@ -140,9 +145,17 @@ def _allowed_s(knobs: Knobs, timeout_ms: int | None) -> float:
 async def _search(adapter: Adapter, query: StoreQuery) -> StoreReply:
     """One store's part: its hits, dated too where a time filter needs the dates."""
     reply = await adapter.search(replace(query, limit=min(query.limit, adapter.max_results)))
-    if not query.timed:
-        return reply
-    return replace(reply, hits=tuple(await adapter.complete(reply.hits)))
+    reply = StoreReply(hits=sane_hits(reply.hits, adapter.spec.name), remark=reply.remark)
+    return replace(reply, hits=tuple(await _complete(adapter, reply.hits))) if query.timed else reply
+
+
+async def _complete(adapter: Adapter, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    return sane_hits(await adapter.complete(hits), adapter.spec.name)
+
+
+async def _fetch(adapter: Adapter, native: str) -> Hit | None:
+    hit = await adapter.fetch(native)
+    return None if hit is None else sane(hit, adapter.spec.name)
 
 
 def _fused(outcomes: list[Outcome[StoreReply]], chosen: dict[str, Selection], knobs: Knobs) -> list[FusedHit]:
@@ -180,7 +193,7 @@ async def _completed(
             lacking.setdefault(item.hit.store, []).append(item.hit)
     outcomes = await fan_out(
         [store for store in asked if store.spec.name in lacking],
-        lambda adapter: adapter.complete(lacking[adapter.spec.name]),
+        lambda adapter: _complete(adapter, lacking[adapter.spec.name]),
         deadline=deadline,
         store_timeout_s=timeout_s,
     )

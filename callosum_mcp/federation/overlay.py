@@ -2,7 +2,8 @@
 
 Above: the federation's administration. Below: the file. Every write replaces the file as a whole (temporary file,
 fsync, rename, mode 0600) under a lock that other processes honour too; entries that this process does not understand
-are kept as they are. A file that cannot be read is set aside, never overwritten.
+are kept as they are. A file that is corrupt is set aside, and one that cannot be read is left alone: neither is ever
+overwritten.
 """
 
 from __future__ import annotations
@@ -12,20 +13,21 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
-from filelock import FileLock
-from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
-from callosum_mcp.errors import InvalidInput, SettingsError
-from callosum_mcp.models.requests import AddStoreRequest, explain
+from callosum_mcp.errors import SettingsError
+from callosum_mcp.models.requests import NAME_PATTERN, AddStoreRequest, reason
 from callosum_mcp.models.values import StoreSpec, Tier
 
 _LOCK_S = 5.0
 
-Entry = dict[str, Any]
+Entry = object
+"""One element of the file's list: a mapping, if it is one of ours."""
+
 TokenSource = Callable[[str, str], SecretStr | None]
 """Resolves (environment variable, keyring reference), either of them "", to a token."""
 
@@ -33,13 +35,15 @@ TokenSource = Callable[[str, str], SecretStr | None]
 class OverlayEntry(BaseModel):
     """One managed store as the file holds it; the peer's files have the same shape."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(
+        extra="ignore", frozen=True, allow_inf_nan=False, hide_input_in_errors=True, defer_build=True
+    )
 
-    name: str
-    type: str
-    url: str
-    weight: float = 1.0
-    floor: float = 0.0
+    name: Annotated[str, Field(pattern=NAME_PATTERN)]
+    type: Annotated[str, Field(min_length=1)]
+    url: Annotated[str, Field(min_length=1)]
+    weight: Annotated[float, Field(ge=0, le=100)] = 1.0
+    floor: Annotated[float, Field(ge=0, le=1)] = 0.0
     enabled: bool = True
     tier: Tier | None = None
     token: SecretStr | None = None
@@ -51,7 +55,7 @@ class OverlayEntry(BaseModel):
         return StoreSpec(
             name=self.name,
             type=self.type,
-            url=self.url,
+            url=self.url.rstrip("/"),
             weight=self.weight,
             floor=self.floor,
             enabled=self.enabled,
@@ -79,11 +83,11 @@ class Overlay:
     def load(self) -> list[StoreSpec]:
         """The managed stores of the file; what cannot be used is left out and said in `notes`."""
         specs: list[StoreSpec] = []
-        for entry in self._read():
+        for entry in self._usable():
             try:
                 specs.append(_validated(entry).spec(self._tokens))
-            except (InvalidInput, SettingsError) as fault:
-                self.notes.append(f"overlay: store {entry.get('name', '?')!r} left out: {fault}")
+            except SettingsError as fault:
+                self.notes.append(f"overlay: store {_name(entry)!r} left out: {fault}")
         return specs
 
     def add(self, request: AddStoreRequest) -> None:
@@ -93,7 +97,7 @@ class Overlay:
             SettingsError: If the file cannot be written.
         """
         entry: Entry = request.model_dump(mode="json", exclude_none=True)
-        self._update(lambda entries: [*(e for e in entries if e.get("name") != request.name), entry])
+        self._update(lambda entries: [*(e for e in entries if _name(e) != request.name), entry])
 
     def remove(self, name: str) -> None:
         """Take one store out.
@@ -101,50 +105,86 @@ class Overlay:
         Raises:
             SettingsError: If the file cannot be written.
         """
-        self._update(lambda entries: [e for e in entries if e.get("name") != name])
+        self._update(lambda entries: [e for e in entries if _name(e) != name])
 
     def _update(self, change: Callable[[list[Entry]], list[Entry]]) -> None:
         if self.path is None:
             return
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with FileLock(f"{self.path}.lock", timeout=_LOCK_S, mode=0o600):
-                _replace(self.path, change(self._read()))
+            with _locked(self.path):
+                _replace(self.path, change(self._read_or_set_aside(self.path)))
         except OSError as fault:
             raise SettingsError(
                 f"cannot be written ({fault.strerror or fault}); nothing was changed", source=str(self.path)
             ) from fault
 
-    def _read(self) -> list[Entry]:
+    def _usable(self) -> list[Entry]:
+        """The entries; none, and the reason in `notes`, if the file cannot be used."""
         if self.path is None:
             return []
         try:
-            value: object = json.loads(self.path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return []
+            return _read(self.path)
+        except _CorruptError:
+            return self._repaired(self.path)
         except OSError as fault:
-            self.notes.append(f"overlay {self.path} cannot be read ({fault.strerror})")
+            self.notes.append(f"overlay {self.path} cannot be read ({fault.strerror}); it is left as it is")
             return []
-        except ValueError:
-            return self._set_aside("is not JSON")
-        if not isinstance(value, list):
-            return self._set_aside("is not a list")
-        return [cast("Entry", e) for e in cast("list[object]", value) if isinstance(e, dict)]
 
-    def _set_aside(self, fault: str) -> list[Entry]:
-        assert self.path is not None
-        kept = self.path.with_name(f"{self.path.name}.corrupt-{int(time.time())}")
-        with suppress(OSError):
-            self.path.replace(kept)
-        self.notes.append(f"overlay {self.path} {fault}; it was kept as {kept.name} and managed stores start empty")
-        return []
+    def _repaired(self, path: Path) -> list[Entry]:
+        try:
+            with _locked(path):
+                return self._read_or_set_aside(path)
+        except OSError as fault:
+            why = fault.strerror or fault
+            self.notes.append(f"overlay {path} is corrupt and cannot be set aside ({why}); it is left as it is")
+            return []
+
+    def _read_or_set_aside(self, path: Path) -> list[Entry]:
+        """The entries, read under the lock: what another process wrote meanwhile is not corrupt."""
+        try:
+            return _read(path)
+        except _CorruptError as fault:
+            kept = path.with_name(f"{path.name}.corrupt-{time.time_ns()}")
+            path.rename(kept)
+            self.notes.append(f"overlay {path} {fault}; it was kept as {kept.name} and managed stores start empty")
+            return []
 
 
-def _validated(entry: Mapping[str, Any]) -> OverlayEntry:
+class _CorruptError(Exception):
+    """The file holds something else than a list of stores."""
+
+
+def _locked(path: Path) -> AbstractContextManager[object]:
+    from filelock import FileLock  # 15 ms that only a change need pay
+
+    return FileLock(f"{path}.lock", timeout=_LOCK_S, mode=0o600)
+
+
+def _read(path: Path) -> list[Entry]:
     try:
-        return OverlayEntry.model_validate(dict(entry))
+        value: object = json.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        return []
+    except (ValueError, RecursionError):
+        raise _CorruptError("is not JSON") from None
+    if not isinstance(value, list):
+        raise _CorruptError("is not a list")
+    return cast("list[Entry]", value)
+
+
+def _name(entry: Entry) -> str:
+    return str(cast("Mapping[str, object]", entry).get("name", "?")) if isinstance(entry, dict) else "?"
+
+
+def _validated(entry: Entry) -> OverlayEntry:
+    try:
+        return OverlayEntry.model_validate(entry)
     except ValidationError as failure:
-        raise explain(failure, OverlayEntry) from None
+        error = failure.errors(include_url=False, include_input=False)[0]  # the input may be a token
+        place = ".".join(str(part) for part in error["loc"])
+        problem = reason(cast("Mapping[str, Any]", error), list(OverlayEntry.model_fields))
+        raise SettingsError(f"{place}: {problem}" if place else "must be an object") from None
 
 
 def _replace(path: Path, entries: list[Entry]) -> None:

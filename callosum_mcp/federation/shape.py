@@ -5,7 +5,7 @@ Above: the federation. Below: fusion's packing and models. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,18 +56,23 @@ def answer_kind(hits: int, *, partial: bool) -> AnswerKind:
 def shape(gathered: Gathered, *, budget_tokens: int, detail: Detail) -> RecallResult:
     """The answer, never longer than ``4 · budget_tokens`` characters of compact JSON."""
     limit = budget_tokens * CHARS_PER_TOKEN
-    empty = _empty(gathered)
+    empty = _with_statuses(_empty(gathered, limit), gathered.statuses, limit - _TAIL)
     room = limit - _TAIL - len(compact_json(empty.wire()))
-    if room < 0:
-        empty = empty.model_copy(update={"engines": _only_trouble(gathered.statuses)})
-        room = max(limit - _TAIL - len(compact_json(empty.wire())), 0)
     packed = _Packer(room=room, cap=max(room // 3, _MIN_TEXT), detail=detail)
     for item in gathered.hits:
         if not packed.add(item):
             break
     old = [packed.receipt_free(hit, rank) for rank, hit in enumerate(gathered.superseded, start=1)]
     shown = [hit for hit in old if hit is not None]
-    note = _note(gathered, len(packed.hits), packed.cut, len(gathered.superseded) - len(shown))
+    note = _note(
+        {
+            "{} more hits did not fit: ask with a larger budget_tokens": len(gathered.hits) - len(packed.hits),
+            "{} texts cut: fetch(id) gives all of one": packed.cut,
+            "metadata of {} left out": packed.lean,
+            "{} superseded did not fit": len(gathered.superseded) - len(shown),
+            "{} statuses left out": len(gathered.statuses) - len(empty.engines),
+        }
+    )
     return _finished(
         empty.model_copy(
             update={"hits": packed.hits, "receipts": packed.receipts, "superseded": shown, "note": note}
@@ -76,25 +81,32 @@ def shape(gathered: Gathered, *, budget_tokens: int, detail: Detail) -> RecallRe
     )
 
 
-def _empty(gathered: Gathered) -> RecallResult:
+def _empty(gathered: Gathered, limit: int) -> RecallResult:
     return RecallResult(
-        query=clip(gathered.query, 200),
+        query=clip(gathered.query, min(200, limit // 8)),
         answer_kind=answer_kind(len(gathered.hits), partial=gathered.partial),
         hits=[],
-        engines=[EngineOut.of(status) for status in gathered.statuses],
+        engines=[],
         partial=gathered.partial,
         truncated=False,
         took_ms=round(gathered.took_s * 1_000, 1),
     )
 
 
-def _only_trouble(statuses: Sequence[StoreStatus]) -> list[EngineOut]:
-    """For budgets too small for every status: those that are down, shortest form."""
-    return [
-        EngineOut(engine=status.engine, status=status.status, reason=status.reason)
-        for status in statuses
-        if status.status == "down"
-    ]
+def _with_statuses(empty: RecallResult, statuses: Sequence[StoreStatus], limit: int) -> RecallResult:
+    """With every status; where they do not fit, with those that are down in their shortest form, while they fit."""
+    whole = empty.model_copy(update={"engines": [EngineOut.of(status) for status in statuses]})
+    if len(compact_json(whole.wire())) <= limit:
+        return whole
+    room = limit - len(compact_json(empty.wire()))
+    kept: list[EngineOut] = []
+    for status in statuses:
+        short = EngineOut(engine=status.engine, status=status.status, reason=status.reason)
+        size = len(compact_json(short.wire())) + 1
+        if status.status == "down" and size <= room:
+            kept.append(short)
+            room -= size
+    return empty.model_copy(update={"engines": kept})
 
 
 def _finished(result: RecallResult) -> RecallResult:
@@ -102,15 +114,9 @@ def _finished(result: RecallResult) -> RecallResult:
     return result.model_copy(update={"tokens": -(-(size + 4) // CHARS_PER_TOKEN)})
 
 
-def _note(gathered: Gathered, shown: int, cut: int, old_left_out: int) -> str | None:
-    parts: list[str] = []
-    if shown < len(gathered.hits):
-        parts.append(f"{len(gathered.hits) - shown} more hits did not fit: ask with a larger budget_tokens")
-    if cut:
-        parts.append(f"{cut} texts cut: fetch(id) gives all of one")
-    if old_left_out:
-        parts.append(f"{old_left_out} superseded did not fit")
-    return "; ".join(parts) or None
+def _note(left_out: Mapping[str, int]) -> str | None:
+    """What was left out, in words; at most `_TAIL` characters with all of it."""
+    return "; ".join(said.format(count) for said, count in left_out.items() if count) or None
 
 
 class _Packer:
@@ -123,22 +129,34 @@ class _Packer:
         self.hits: list[HitOut] = []
         self.receipts: list[ReceiptOut] = []
         self.cut = 0
+        self.lean = 0
 
     def add(self, item: FusedHit) -> bool:
-        """Add one hit; False if not even its beginning fits."""
+        """Add one hit; False if the answer is full.
+
+        A hit that is too large without its text (a key of a thousand words) is left out, and the next one is tried.
+        """
         receipt = _receipt(item, f"r{len(self.receipts) + 1}", self._detail)
         hit = _hit_out(item, receipt.id, self._detail)
-        fitted = self._fit(hit, len(compact_json(receipt.wire())) + 2)
+        lean = self._lean(hit)
+        extra = len(compact_json(receipt.wire())) + 2
+        fitted = self._fit(lean, extra) or self._fit(lean.model_copy(update={"metadata": None}), extra)
         if fitted is None:
-            return False
+            return len(compact_json(lean.model_copy(update={"text": "", "metadata": None}).wire())) + extra > self._cap
+        self.lean += hit.metadata is not None and fitted.metadata is None
         self.hits.append(fitted)
         self.receipts.append(receipt)
         self.cut += fitted.cut is not None
         return True
 
+    def _lean(self, hit: HitOut) -> HitOut:
+        """The hit without its metadata if that is larger than the most a text may be."""
+        too_large = hit.metadata is not None and len(compact_json(hit.metadata)) > self._cap
+        return hit.model_copy(update={"metadata": None}) if too_large else hit
+
     def receipt_free(self, hit: Hit, rank: int) -> HitOut | None:
         """A superseded hit for ``superseded[]``, which needs no receipt; None if it does not fit."""
-        return self._fit(_hit_out(FusedHit(hit=hit, score=0.0, store_rank=rank), "", self._detail), 2)
+        return self._fit(self._lean(_hit_out(FusedHit(hit=hit, score=0.0, store_rank=rank), "", self._detail)), 2)
 
     def _fit(self, hit: HitOut, extra: int) -> HitOut | None:
         whole = hit.text

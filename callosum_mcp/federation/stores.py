@@ -10,11 +10,15 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
+import anyio
+
 from callosum_mcp.adapters import registry
 from callosum_mcp.adapters.base import Adapter
 from callosum_mcp.errors import StoreError, UnknownStore
 from callosum_mcp.models.requests import nearest
 from callosum_mcp.models.values import StoreSpec, StoreStatus
+
+_CLOSE_S = 2.0  # closing sockets takes no time; a third party's adapter may never end
 
 
 class Connection:
@@ -71,7 +75,8 @@ class Connection:
     async def _close_if_idle(self) -> None:
         if self._in_use == 0 and self._adapter is not None:
             adapter, self._adapter = self._adapter, None
-            await adapter.aclose()
+            with anyio.move_on_after(_CLOSE_S, shield=True):  # also when the last call that used it was cancelled
+                await adapter.aclose()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

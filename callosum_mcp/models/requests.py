@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from callosum_mcp.errors import InvalidInput
 from callosum_mcp.models.knobs import MAX_BUDGET_TOKENS, MAX_RESULTS, MIN_BUDGET_TOKENS
 from callosum_mcp.models.values import Tier
-from callosum_mcp.text import control_character, epoch_seconds, one_line
+from callosum_mcp.text import clean, control_character, epoch_seconds, one_line
 
 MAX_QUERY_CHARS = 8_000
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
@@ -29,7 +29,7 @@ def _asked(text: str) -> str:
         raise ValueError(f"control character {found[1]} at position {found[0]} is not allowed")
     if not text.strip():
         raise ValueError(f"must hold 1 to {MAX_QUERY_CHARS} characters that are not blank")
-    return text.strip()
+    return clean(text.strip())
 
 
 def _moment(value: object) -> object:
@@ -52,10 +52,10 @@ Query = Annotated[
 ]
 Moment = Annotated[
     float | None,
-    BeforeValidator(_moment, json_schema_input_type=str | float),
+    BeforeValidator(_moment, json_schema_input_type=Annotated[str, Field(max_length=64)]),
 ]
 Name = Annotated[str, Field(pattern=NAME_PATTERN, description="Name of a store: letters, digits, '_', '.', '-'; 1–64.")]
-Names = Annotated[list[str], Field(max_length=64)]
+Names = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=64)]
 Budget = Annotated[
     int,
     Field(
@@ -71,7 +71,7 @@ TimeoutMs = Annotated[
 
 
 class _Request(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 class RecallRequest(_Request):

@@ -17,7 +17,7 @@ AnswerKind = Literal["none", "single", "many", "unknown"]
 
 
 class _Result(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)  # a start needs none of them
 
     def wire(self) -> dict[str, Any]:
         """The answer as a caller sees it: JSON values, nulls left out."""
@@ -198,8 +198,8 @@ class Change(_Result):
     """One setting that changed."""
 
     setting: str
-    old: str | float | bool | None
-    new: str | float | bool | None
+    old: str | int | float | bool | None
+    new: str | int | float | bool | None
 
 
 class ConfigureResult(_Result):

@@ -43,15 +43,15 @@ class StoreSpec:
 
     name: str
     type: str
-    url: str = ""
+    url: str = field(default="", repr=False)  # may hold a password
     weight: float = 1.0
     floor: float = 0.0
     enabled: bool = True
     tier: Tier | None = None
     timeout_s: float | None = None
     required: bool = False
-    options: Mapping[str, object] = field(default_factory=dict[str, object])
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    options: Mapping[str, object] = field(default_factory=dict[str, object], repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     token: SecretStr | None = None
     managed: bool = False
     optional: bool = False

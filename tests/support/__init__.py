@@ -1,0 +1,1 @@
+"""What several test folders share: a fake store on a real socket and recorded replies."""
