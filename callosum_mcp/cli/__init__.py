@@ -13,20 +13,36 @@ import sys
 os.environ.setdefault("PYDANTIC_ERRORS_INCLUDE_URL", "0")
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_REFUSED = 0, 1, 2, 78
+EXIT_INTERRUPTED, EXIT_BROKEN_PIPE = 130, 141  # what a shell gives for SIGINT and SIGPIPE
 
 
 def main(argv: list[str] | None = None) -> None:
     """Run one command and exit with its code."""
     gc.disable()  # nothing of the imports is garbage; a collection while importing costs a tenth of the start
     arguments = sys.argv[1:] if argv is None else argv
-    if not arguments and not sys.stdin.isatty():
-        arguments = ["serve"]
     from callosum_mcp.cli.arguments import parser
 
     options = parser().parse_args(arguments)
+    if options.command is None and sys.stdin is not None and not sys.stdin.isatty():
+        options = parser().parse_args([*arguments, "serve"])
     from callosum_mcp.cli.commands import run
 
-    sys.exit(run(options))
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="replace")  # a terminal that lacks a character still gets the rest
+    try:
+        code = run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads the results wants no more of them
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = EXIT_BROKEN_PIPE
+    sys.exit(code)
+
+
+def leave(code: int) -> None:
+    """End the process here: a normal exit would wait for the thread that reads stdin, which nothing interrupts."""
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def started() -> None:

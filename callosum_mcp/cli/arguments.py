@@ -15,9 +15,11 @@ _EPILOG = """With no command and no terminal on its input, callosum-mcp serves M
 exit codes: 0 answered · 1 every store failed · 2 wrong usage or settings · 78 refused to listen without a token
 doctor:     0 all well · 10 some stores down · 11 none answers · 12 settings broken"""
 
+_CONFIG_HELP = "settings file (default: ./callosum.yaml, …)"
+
 
 def parser() -> argparse.ArgumentParser:
-    """The whole grammar."""
+    """The whole grammar; numbers stay text here, since the request models say what is wrong with one and its bound."""
     root = argparse.ArgumentParser(
         prog="callosum-mcp",
         description="One question, every memory: one MCP server in front of all your memory stores.",
@@ -25,8 +27,9 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     root.add_argument("--version", action="version", version=f"callosum-mcp {__version__}")
-    common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--config", "-c", type=Path, metavar="FILE", help="settings file (default: ./callosum.yaml, …)")
+    root.add_argument("--config", "-c", type=Path, metavar="FILE", help=_CONFIG_HELP)
+    common = argparse.ArgumentParser(add_help=False)  # suppressed: what stood before the command must outlive it
+    common.add_argument("--config", "-c", type=Path, metavar="FILE", help=_CONFIG_HELP, default=argparse.SUPPRESS)
     commands = root.add_subparsers(dest="command", metavar="COMMAND")
     _serve(commands.add_parser("serve", parents=[common], help="serve MCP over stdio, HTTP or SSE"))
     _recall(commands.add_parser("recall", parents=[common], help="ask every store one question"))
@@ -56,16 +59,16 @@ def _serve(command: argparse.ArgumentParser) -> None:
 def _recall(command: argparse.ArgumentParser) -> None:
     command.add_argument("query", help="the question")
     command.add_argument("--json", action="store_true", help="print the result object instead of a page")
-    command.add_argument("-n", "--n-results", type=int, metavar="N", help="hits, 1–100 (default: n_results, 10)")
+    command.add_argument("-n", "--n-results", metavar="N", help="hits, 1–100 (default: n_results, 10)")
     command.add_argument("--stores", action="append", metavar="NAME", help="ask only this store; may be given again")
-    command.add_argument("--budget-tokens", type=int, metavar="N", help="size of the answer, 200–20000 tokens")
+    command.add_argument("--budget-tokens", metavar="N", help="size of the answer, 200–20000 tokens")
     command.add_argument("--detail", choices=("concise", "detailed"), help="which fields (default: concise)")
     command.add_argument("--since", metavar="TIME", help="only memories seen at or after this ISO 8601 time")
     command.add_argument("--until", metavar="TIME", help="only memories seen at or before this ISO 8601 time")
     command.add_argument("--types", action="append", metavar="TYPE", help="only this kind of hit; may be given again")
     command.add_argument("--topics", action="append", metavar="TOPIC", help="only this topic; may be given again")
     command.add_argument("--include-superseded", action="store_true", default=None, help="also what was replaced")
-    command.add_argument("--timeout-ms", type=int, metavar="MS", help="milliseconds the call may take")
+    command.add_argument("--timeout-ms", metavar="MS", help="milliseconds the call may take")
 
 
 def _stores(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
@@ -77,8 +80,8 @@ def _stores(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -
     add.add_argument("name")
     add.add_argument("type")
     add.add_argument("url")
-    add.add_argument("--weight", type=float, help="0–100 (default: 1)")
-    add.add_argument("--floor", type=float, help="0–1 (default: 0)")
+    add.add_argument("--weight", help="0–100 (default: 1)")
+    add.add_argument("--floor", help="0–1 (default: 0)")
     add.add_argument("--tier", choices=("live-infra", "recent-file", "agent-memory", "older-note"))
     add.add_argument("--token-env", metavar="VAR", help="variable that holds the store's bearer token")
     remove = actions.add_parser("remove", parents=[common], help="remove a store that was added")
@@ -86,7 +89,6 @@ def _stores(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -
 
 
 def _port(text: str) -> int:
-    port = int(text)
-    if not 0 <= port <= 65_535:
-        raise argparse.ArgumentTypeError("must be between 0 and 65535")
-    return port
+    if not (text.isascii() and text.isdigit() and int(text[:6]) <= 65_535):
+        raise argparse.ArgumentTypeError(f"must be a number from 0 to 65535 (got {text[:20]!r})")
+    return int(text)

@@ -19,7 +19,7 @@ from typing import Any
 import anyio
 
 from callosum_mcp.app import Application, build
-from callosum_mcp.cli import EXIT_FAILED, EXIT_OK, EXIT_USAGE
+from callosum_mcp.cli import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
 from callosum_mcp.errors import AllStoresFailed, CallosumError, SettingsError
 from callosum_mcp.models.requests import AddStoreRequest, ListStoresRequest, RecallRequest, RemoveStoreRequest, parse
 from callosum_mcp.models.results import RecallResult, StoresResult
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
         say(f"callosum-mcp: {error}")
         return EXIT_FAILED if isinstance(error, AllStoresFailed) else EXIT_USAGE
     except KeyboardInterrupt:
-        return 130
+        return EXIT_INTERRUPTED
 
 
 def show(text: str) -> None:
@@ -156,7 +156,8 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 def _schema(options: argparse.Namespace) -> int:
-    show(_json(Settings.model_json_schema(mode="validation")))
+    schema = Settings.model_json_schema(mode="validation")
+    show(_json({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}))
     return EXIT_OK
 
 
@@ -167,7 +168,8 @@ def _connect(options: argparse.Namespace) -> int:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(clean_json(value), ensure_ascii=False, indent=2)
+    unicode = "utf" in (sys.stdout.encoding or "").lower()
+    return json.dumps(clean_json(value), ensure_ascii=not unicode, indent=2)
 
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {

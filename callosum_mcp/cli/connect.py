@@ -7,6 +7,7 @@ remote's token goes to the remote alone.
 from __future__ import annotations
 
 import functools
+import logging
 import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
@@ -20,12 +21,17 @@ from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server.stdio import stdio_server
 
-from callosum_mcp.cli import EXIT_FAILED, EXIT_OK, started
+from callosum_mcp.cli import EXIT_FAILED, EXIT_OK, leave, started
 from callosum_mcp.errors import InvalidInput
 from callosum_mcp.settings import token_from
+from callosum_mcp.text import one_line
 
 _MAX_EVENT_BYTES = 16 * 2**20
 _CONNECT_S = 30.0
+_GONE = (httpx2.HTTPError, OSError, anyio.BrokenResourceError, anyio.ClosedResourceError)
+"""What the SDK's transports raise when the remote is not there, says no, or goes away."""
+
+_sse_within_origin = cast("Any", mcp.client.sse).sse_within_origin
 
 
 def connect(url: str, token_env: str, environ: Mapping[str, str]) -> int:
@@ -39,22 +45,40 @@ def connect(url: str, token_env: str, environ: Mapping[str, str]) -> int:
         raise InvalidInput("url: must start with http:// or https://", field="url")
     token = token_from(environ, token_env, "")
     headers = {"authorization": f"Bearer {token.get_secret_value()}"} if token else {}
+    logging.getLogger("mcp").addHandler(logging.NullHandler())  # its traces are our one line
     started()
     return anyio.run(_bridge, url, headers)
 
 
 async def _bridge(url: str, headers: dict[str, str]) -> int:
     code = EXIT_OK
+    async with stdio_server() as (here_in, here_out), here_out:
+        try:
+            code = await _until_either_ends(url, headers, here_in, here_out)
+        except anyio.get_cancelled_exc_class():
+            leave(EXIT_OK)
+            raise
+        if code != EXIT_OK:
+            leave(code)
+    return code
+
+
+async def _until_either_ends(url: str, headers: dict[str, str], here_in: Any, here_out: Any) -> int:
+    code = EXIT_OK
     try:
-        async with stdio_server() as (here_in, here_out), _remote(url, headers) as (there_in, there_out):
-            async with anyio.create_task_group() as group:
-                group.start_soon(_pump, there_in, here_out)
-                await _pump(here_in, there_out)
-                group.cancel_scope.cancel()
-    except* (httpx2.HTTPError, OSError) as faults:
-        sys.stderr.write(f"callosum-mcp: {url} cannot be reached: {type(faults.exceptions[0]).__name__}\n")
+        async with _remote(url, headers) as (there_in, there_out), anyio.create_task_group() as group:
+            group.start_soon(_answers, there_in, here_out)
+            await _pump(here_in, there_out)
+            group.cancel_scope.cancel()
+    except* _GONE as faults:
+        sys.stderr.write(f"callosum-mcp: {url} cannot be reached: {_said(faults)}\n")
         code = EXIT_FAILED
     return code
+
+
+async def _answers(there_in: Any, here_out: Any) -> None:
+    await _pump(there_in, here_out)
+    raise ConnectionResetError("it closed the connection")
 
 
 async def _pump(source: Any, sink: Any) -> None:
@@ -63,11 +87,21 @@ async def _pump(source: Any, sink: Any) -> None:
             await sink.send(frame)
 
 
+def _said(fault: BaseException) -> str:
+    """The innermost of the faults, for a person."""
+    while isinstance(fault, BaseExceptionGroup):
+        fault = cast("BaseException", fault.exceptions[0])
+    if isinstance(fault, httpx2.HTTPStatusError):
+        status = fault.response.status_code
+        return f"it answers {status}" + ("; name the variable with its token by --token-env" if status == 401 else "")
+    return one_line(str(fault), 160) or type(fault).__name__
+
+
 @asynccontextmanager
 async def _remote(url: str, headers: dict[str, str]) -> AsyncGenerator[tuple[Any, Any]]:
     if urlsplit(url).path.rstrip("/").endswith("/sse"):
-        plain = cast("Any", mcp.client.sse).sse_within_origin
-        cast("Any", mcp.client.sse).sse_within_origin = functools.partial(plain, max_event_size=_MAX_EVENT_BYTES)
+        bounded = functools.partial(_sse_within_origin, max_event_size=_MAX_EVENT_BYTES)
+        cast("Any", mcp.client.sse).sse_within_origin = bounded
         async with sse_client(url, headers=headers, timeout=_CONNECT_S) as streams:
             yield streams[0], streams[1]
         return

@@ -73,4 +73,4 @@ def _config(root: Path) -> str:
         for name in _AGE_DAYS
     ]
     stores.append({"name": "old-laptop", "type": "seren_memory", "url": _NOBODY})
-    return json.dumps({"stores": stores})
+    return json.dumps({"stores": stores}, ensure_ascii=False)

@@ -25,11 +25,13 @@ CURES = {
     "error": "look at the store's own log",
 }
 
+_NO_STORE = "declare one under `stores` in the settings file, or `callosum-mcp stores add NAME TYPE URL`"
+
 
 async def examine(application: Application) -> int:
     """Print a line per store and per finding; the exit code says how bad it is."""
-    listed = await application.administration.list_stores(ListStoresRequest(probe=True))
     canary = await _canary(application)
+    listed = await application.administration.list_stores(ListStoresRequest(probe=True))
     place = listed.config_file or "none found: notes of this folder, SerenMemory and SerenLoci if they run"
     lines = [f"settings  {place}", *(f"NOTE      {note}" for note in listed.notes or ())]
     down = 0
@@ -39,6 +41,8 @@ async def examine(application: Application) -> int:
         down += verdict is not None and verdict.status == "down"
         lines += _lines(store, verdict)
     lines += [f"off       {store.name}" for store in listed.stores if not store.enabled]
+    if not enabled:
+        lines += ["NONE      no store is enabled", f"          cure: {_NO_STORE}"]
     sys.stdout.write("\n".join(lines) + "\n")
     answering = sum(1 for s in enabled if s.health is not None and s.health.status == "up") - _only_canary(
         enabled, canary

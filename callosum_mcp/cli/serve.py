@@ -6,13 +6,15 @@ Above: the commands. Below: the surfaces and uvicorn.
 from __future__ import annotations
 
 import argparse
+import os
 import socket
 import sys
+from functools import partial
 
 import anyio
 
 from callosum_mcp.app import Application
-from callosum_mcp.cli import EXIT_OK, EXIT_REFUSED, started
+from callosum_mcp.cli import EXIT_OK, EXIT_REFUSED, leave, started
 from callosum_mcp.errors import SettingsError
 from callosum_mcp.settings import Loaded
 from callosum_mcp.surface.guard import LOOPBACK
@@ -21,6 +23,8 @@ from callosum_mcp.surface.stdio import serve_stdio
 from callosum_mcp.surface.tools import Services
 
 _GRACE_S = 2
+_BACKLOG = 128
+_WATCH_S = 1.0
 _ANY_ADDRESS = frozenset({"0.0.0.0", "::", ""})
 
 
@@ -39,8 +43,17 @@ def serve(options: argparse.Namespace, application: Application) -> int:
 
 
 async def _stdio(application: Application, services: Services) -> None:
-    async with application.running():
-        await serve_stdio(build_server(services))
+    async with application.running(), anyio.create_task_group() as group:
+        group.start_soon(_watch_parent, group.cancel_scope, os.getppid())
+        await serve_stdio(build_server(services), partial(leave, EXIT_OK))
+        group.cancel_scope.cancel()
+
+
+async def _watch_parent(serving: anyio.CancelScope, parent: int) -> None:
+    """End with the client's process, even if something else keeps the other end of stdin open."""
+    while os.getppid() == parent:
+        await anyio.sleep(_WATCH_S)
+    serving.cancel()
 
 
 def _http(application: Application, services: Services, host: str | None, port: int | None) -> int:
@@ -66,10 +79,11 @@ def may_listen(address: str, loaded: Loaded) -> bool:
 
 def _listener(address: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio sets TCP_NODELAY only if named
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((address, port))
+        listener.listen(_BACKLOG)  # whoever reads the line below may connect at once
     except OSError as fault:
         listener.close()
         raise SettingsError(
@@ -85,11 +99,13 @@ def _run(application: Application, services: Services, address: str, listener: s
     from callosum_mcp.surface.http import build_asgi
 
     server = application.loaded.settings.server
+    everywhere = address in _ANY_ADDRESS and not server.allowed_hosts
     policy = Policy(
         token=application.loaded.bearer,
         hosts=allowed([*server.allowed_hosts, address]),
         origins=frozenset(server.allowed_origins),
-        any_host=address in _ANY_ADDRESS and not server.allowed_hosts,
+        any_host=everywhere and application.loaded.bearer is not None,
+        any_address=everywhere,
     )
     config = uvicorn.Config(
         build_asgi(services, policy, application.running),

@@ -20,7 +20,8 @@ from callosum_mcp.settings.source import KeyPath
 
 PREFIX, PEER_PREFIX = "CALLOSUM_", "SEREN_SCC_"
 
-_VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+_PLACE = re.compile(r"\$\{([^}]*)(\}?)")
+_VARIABLE = re.compile(r"(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?", re.DOTALL)
 _LISTS = frozenset({"ALLOWED_HOSTS", "ALLOWED_ORIGINS", "ALLOW_HOSTS", "ALLOW_TOKEN_ENV"})
 
 NAMES: dict[str, KeyPath] = {
@@ -89,16 +90,23 @@ def expand(value: str, environ: Mapping[str, str]) -> str:
     """A text with ``${VAR}``, ``${VAR:-default}`` and ``${env:VAR}`` replaced.
 
     Raises:
-        KeyError: With the name of a variable that is not set and has no default.
+        SettingsError: If a variable without a default is not set or empty (a token that is empty would silently turn
+            authorisation off), or if what stands in the braces names no variable.
     """
 
     def replaced(match: re.Match[str]) -> str:
-        name, default = match.group(1), match.group(2)
-        if default is not None:
-            return environ.get(name) or default
-        return environ[name]
+        named = _VARIABLE.fullmatch(match.group(1))
+        if named is None or not match.group(2):
+            raise SettingsError("holds a ${ that names no variable; write ${NAME} or ${NAME:-default}")
+        name, default = named.groups()
+        given = environ.get(name) or default
+        if given is None:
+            raise SettingsError(
+                f"names the environment variable {name}, which is not set; write ${{{name}:-default}} for a default"
+            )
+        return given
 
-    return _VARIABLE.sub(replaced, value)
+    return _PLACE.sub(replaced, value)
 
 
 def token_from(environ: Mapping[str, str], variable: str, keyring_entry: str) -> SecretStr | None:

@@ -7,8 +7,9 @@ the defaults. File: ``--config``, ``CALLOSUM_CONFIG``, ``./callosum.yaml``, ``./
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -29,6 +30,15 @@ DEFAULT_STORES = (
     StoreSpec(name="loci", type="seren_loci", url="http://127.0.0.1:7422", optional=True),
 )
 """The stores of a start without any settings."""
+
+_MAY_HOLD_SECRETS = frozenset({"token", "bearer_token", "headers", "options", "url"})
+_SHAPES = {
+    "model_type": "must be a mapping of names to values",
+    "dict_type": "must be a mapping of names to values",
+    "list_type": "must be a list",
+}
+Changes = Mapping[KeyPath, tuple[str, Any]]
+"""Settings out of the environment: path → (variable, value)."""
 
 _LOCAL_FILES = ("callosum.yaml", "callosum.yml", "callosum.json", "seren-corpus-callosum.yaml")
 
@@ -57,7 +67,7 @@ class Loaded:
     file: Path | None
     overlay: Path
     source: Source
-    environ: Mapping[str, str]
+    environ: Mapping[str, str] = field(repr=False)
 
 
 def load(explicit: Path | None, environ: Mapping[str, str], cwd: Path) -> Loaded:
@@ -74,7 +84,7 @@ def load(explicit: Path | None, environ: Mapping[str, str], cwd: Path) -> Loaded
     file = find_file(explicit, environ, cwd)
     source = read_source(file) if file else Source("defaults")
     changes = overrides(environ)
-    data = _expanded(_merged(source.data, changes), source, environ)
+    data = _merged(_expanded(source, environ), changes)
     settings = _validated(data, source, changes)
     sections, paths = _sections(settings)
     _refuse_duplicates(sections, paths, source)
@@ -84,7 +94,7 @@ def load(explicit: Path | None, environ: Mapping[str, str], cwd: Path) -> Loaded
         knobs=settings.federation.knobs(),
         stores=specs if file else DEFAULT_STORES,
         store_paths=paths if file else (("stores",),) * len(DEFAULT_STORES),
-        bearer=_bearer(settings, source, environ),
+        bearer=_bearer(settings, source, environ, changes),
         file=file,
         overlay=_overlay(file, environ, cwd),
         source=source,
@@ -100,15 +110,15 @@ def find_file(explicit: Path | None, environ: Mapping[str, str], cwd: Path) -> P
     """
     named = explicit or environ.get(f"{PREFIX}CONFIG") or environ.get(f"{PEER_PREFIX}CONFIG")
     if named:
-        path = Path(cwd, Path(named).expanduser())
-        if not path.is_file():
+        path = Path(cwd, os.path.expanduser(named))
+        if not os.path.isfile(path):
             raise SettingsError("does not exist; check --config or CALLOSUM_CONFIG", source=str(path))
         return path
     for name in _LOCAL_FILES:
-        if (cwd / name).is_file():
+        if os.path.isfile(cwd / name):
             return cwd / name
     user = user_config_dir() / "callosum.yaml"
-    return user if user.is_file() else None
+    return user if os.path.isfile(user) else None  # a folder that may not be entered holds nothing for us
 
 
 def user_config_dir() -> Path:
@@ -121,57 +131,62 @@ def user_config_dir() -> Path:
 def _overlay(file: Path | None, environ: Mapping[str, str], cwd: Path) -> Path:
     named = environ.get(f"{PREFIX}RUNTIME_STORES") or environ.get(f"{PEER_PREFIX}RUNTIME_STORES")
     if named:
-        return Path(cwd, Path(named).expanduser())
+        return Path(cwd, os.path.expanduser(named))
     return (file.parent if file else user_config_dir()) / "runtime-stores.json"
 
 
-def _merged(data: dict[str, Any], changes: Mapping[KeyPath, tuple[str, Any]]) -> dict[str, Any]:
+def _merged(data: dict[str, Any], changes: Changes) -> dict[str, Any]:
     merged = dict(data)
     for (section, name), (_, value) in changes.items():
         inner: object = merged.get(str(section)) or {}
         if isinstance(inner, dict):
             merged[str(section)] = {**cast("dict[str, Any]", inner), str(name): value}
-    return {key: value for key, value in merged.items() if value is not None}
+    return merged
 
 
-def _expanded(data: dict[str, Any], source: Source, environ: Mapping[str, str]) -> dict[str, Any]:
-    """The same data with variables replaced in every string that may hold a place or a secret."""
-    if _unexpandable(data.get("stores")) and _unexpandable(data.get("federation")):
-        return data
-    return cast("dict[str, Any]", _expand_in(data, (), source, environ))
-
-
-def _unexpandable(value: object) -> bool:
-    return "${" not in str(value)
+def _expanded(source: Source, environ: Mapping[str, str]) -> dict[str, Any]:
+    """The file's data with variables replaced in every string, and without the keys that nothing was written after."""
+    return cast("dict[str, Any]", _expand_in(source.data, (), source, environ))
 
 
 def _expand_in(value: object, path: KeyPath, source: Source, environ: Mapping[str, str]) -> object:
     if isinstance(value, dict):
         items = cast("dict[str, object]", value)
-        return {key: _expand_in(item, (*path, key), source, environ) for key, item in items.items()}
+        given = {key: item for key, item in items.items() if item is not None}
+        return {key: _expand_in(item, (*path, key), source, environ) for key, item in given.items()}
     if isinstance(value, list):
         return [_expand_in(item, (*path, i), source, environ) for i, item in enumerate(cast("list[object]", value))]
     if not isinstance(value, str) or "${" not in value:
         return value
     try:
         return expand(value, environ)
-    except KeyError as missing:
-        name = str(missing.args[0])
-        problem = f"names the environment variable {name}, which is not set; write ${{{name}:-default}} for a default"
-        raise source.error(path, problem) from None
+    except SettingsError as fault:
+        raise source.error(path, fault.problem) from None
 
 
-def _validated(data: dict[str, Any], source: Source, changes: Mapping[KeyPath, tuple[str, Any]]) -> Settings:
+def _validated(data: dict[str, Any], source: Source, changes: Changes) -> Settings:
     try:
         return Settings.model_validate(data)
     except ValidationError as failure:
         error = failure.errors(include_url=False)[0]
         path = tuple(part for part in error["loc"])
-        problem = reason(error, known_at(path[:-1]))
-        variable = changes.get(path)
-        if variable is not None:
-            raise SettingsError(problem, source=f"variable {variable[0]}") from None
-        raise source.error(path, problem) from None
+        raise _error(source, path, _problem(error, path), changes) from None
+
+
+def _error(source: Source, path: KeyPath, problem: str, changes: Changes) -> SettingsError:
+    """An error that names the variable the value came from, else its place in the file."""
+    if path in changes:
+        return SettingsError(problem, source=f"variable {changes[path][0]}")
+    return source.error(path, problem)
+
+
+def _problem(error: Mapping[str, Any], path: KeyPath) -> str:
+    """What is wrong; the value is shown only where no secret can stand."""
+    kind = str(error["type"])
+    if kind in _SHAPES:
+        return _SHAPES[kind]
+    shown = error if _MAY_HOLD_SECRETS.isdisjoint(path) else {**error, "input": None}
+    return reason(shown, known_at(path[:-1]))
 
 
 def known_at(path: KeyPath) -> list[str]:
@@ -230,13 +245,15 @@ def _spec(section: StoreSection, path: KeyPath, source: Source, environ: Mapping
     )
 
 
-def _bearer(settings: Settings, source: Source, environ: Mapping[str, str]) -> SecretStr | None:
+def _bearer(settings: Settings, source: Source, environ: Mapping[str, str], changes: Changes) -> SecretStr | None:
     server = settings.server
     if server.bearer_token and server.bearer_token.get_secret_value():
         return server.bearer_token
     key = "bearer_token_keyring" if server.bearer_token_keyring else "bearer_token_env"
-    named = partial(token_from, environ, server.bearer_token_env, server.bearer_token_keyring)
-    return _named(source, ("server", key), named)
+    try:
+        return token_from(environ, server.bearer_token_env, server.bearer_token_keyring)
+    except SettingsError as fault:
+        raise _error(source, ("server", key), fault.problem, changes) from None
 
 
 def _named(source: Source, path: KeyPath, token: partial[SecretStr | None]) -> SecretStr | None:

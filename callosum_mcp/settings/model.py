@@ -22,6 +22,21 @@ _PEER_OPTIONS = frozenset(
 """Options that a seren-corpus-callosum file may write beside `options` instead of in it."""
 
 
+def _peer_names(schema: dict[str, Any]) -> None:
+    """What else a store of a seren-corpus-callosum file may hold, for the JSON Schema."""
+    properties = schema["properties"]
+    for name in ("token", "token_env", "token_keyring"):
+        properties[f"bearer_{name}"] = {**properties[name], "description": f"Peer's name of {name}."}
+    for option in sorted(_PEER_OPTIONS):
+        properties[option] = {"description": f"Peer's place of options.{option}."}
+
+
+def _peer_budget(schema: dict[str, Any]) -> None:
+    """A seren-corpus-callosum file writes ``budget_tokens: null``; a key without a value means its default."""
+    budget = schema["properties"]["budget_tokens"]
+    budget["type"] = [budget["type"], "null"]
+
+
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, hide_input_in_errors=True)
 
@@ -48,9 +63,13 @@ class Server(_Section):
 class StoreSection(_Section):
     """One store."""
 
+    model_config = ConfigDict(json_schema_extra=_peer_names)
+
     name: Annotated[str, Field(pattern=NAME_PATTERN, description="Unique name: letters, digits, '_', '.', '-'.")]
     type: Annotated[str, Field(min_length=1, description="Store type: seren_memory, seren_loci, notes, …")]
-    url: Annotated[str, Field(description="Base URL, or the folder of a notes store. ${VAR} is expanded.")] = ""
+    url: Annotated[
+        str, Field(repr=False, description="Base URL, or the folder of a notes store. ${VAR} is expanded.")
+    ] = ""
     weight: Annotated[float, Field(ge=0, le=100, description="Multiplies the store's vote; 0 removes it.")] = 1.0
     floor: Annotated[
         float, Field(ge=0, le=1, description="Hits less relevant than this are dropped before ranking.")
@@ -62,11 +81,11 @@ class StoreSection(_Section):
     ] = None
     required: Annotated[bool, Field(description="A call without its answer is an error.")] = False
     managed: Annotated[bool, Field(description="Peer's name; a store in the file is always a base store.")] = False
-    options: Annotated[dict[str, Any], Field(description="Options of the store type, see docs/stores.md.")] = Field(
-        default_factory=dict[str, Any]
-    )
-    headers: Annotated[dict[str, str], Field(description="Extra HTTP headers. ${VAR} is expanded.")] = Field(
-        default_factory=dict[str, str]
+    options: Annotated[
+        dict[str, Any], Field(repr=False, description="Options of the store type, see docs/stores.md.")
+    ] = Field(default_factory=dict[str, Any])
+    headers: Annotated[dict[str, str], Field(repr=False, description="Extra HTTP headers. ${VAR} is expanded.")] = (
+        Field(default_factory=dict[str, str])
     )
     token: Annotated[
         SecretStr | None,
@@ -99,13 +118,14 @@ class StoreSection(_Section):
         given = cast("dict[str, Any]", data)
         beside = {key: value for key, value in given.items() if key in _PEER_OPTIONS}
         rest = {key: value for key, value in given.items() if key not in _PEER_OPTIONS}
-        return {**rest, "options": {**beside, **(rest.get("options") or {})}}
+        inside: object = rest.get("options", {})
+        return {**rest, "options": {**beside, **cast("dict[str, Any]", inside)} if isinstance(inside, dict) else inside}
 
 
 class Federation(Knobs):
     """The federation's knobs, and the stores where a seren-corpus-callosum file keeps them."""
 
-    model_config = ConfigDict(hide_input_in_errors=True)
+    model_config = ConfigDict(hide_input_in_errors=True, json_schema_extra=_peer_budget)
 
     stores: Annotated[list[StoreSection], Field(description="Same as the top-level stores.")] = Field(
         default_factory=list[StoreSection]
@@ -114,15 +134,6 @@ class Federation(Knobs):
     hops: Annotated[int, Field(ge=1, description="Peer's setting; has no effect here.")] = 1
     hop_terms: Annotated[int, Field(ge=0, description="Peer's setting; has no effect here.")] = 4
     hop_budget: Annotated[int, Field(ge=0, description="Peer's setting; has no effect here.")] = 5
-
-    @model_validator(mode="before")
-    @classmethod
-    def _no_budget(cls, data: object) -> object:
-        """The peer writes ``budget_tokens: null`` for its default."""
-        if not isinstance(data, dict):
-            return data
-        given = cast("dict[str, object]", data)
-        return {key: value for key, value in given.items() if key != "budget_tokens" or value is not None}
 
     def knobs(self) -> Knobs:
         """The knobs alone."""

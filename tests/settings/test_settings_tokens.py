@@ -1,0 +1,133 @@
+"""Tokens: where they come from, that a missing one never opens anything, and that none is ever shown."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+import pytest
+from pydantic import SecretStr
+
+from callosum_mcp.app import build
+from callosum_mcp.models.requests import ListStoresRequest
+
+from .desk import Desk
+
+CANARY = "canary-7d1f"
+NUMBER = 8675309117
+
+
+def secret(value: SecretStr | None) -> str | None:
+    return None if value is None else value.get_secret_value()
+
+
+@pytest.fixture
+def keyring(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], str]:
+    """A keyring that holds what the test puts in."""
+    held: dict[tuple[str, str], str] = {}
+    module = ModuleType("keyring")
+    module.__dict__["get_password"] = lambda service, user: held.get((service, user))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    monkeypatch.setitem(sys.modules, "keyring", module)
+    return held
+
+
+def test_a_token_comes_from_the_file_or_a_variable_or_the_keyring(
+    desk: Desk, keyring: dict[tuple[str, str], str]
+) -> None:
+    keyring["my/service", "me"] = "from keyring"
+    desk.write(
+        "server: {bearer_token_keyring: my/service/me}\nstores:\n"
+        "- {name: a, type: notes, token: from file, token_env: T}\n"
+        "- {name: b, type: notes, token: '', token_env: T}\n"
+        "- {name: c, type: notes, token_env: T, token_keyring: my/service/me}\n"
+        "- {name: d, type: notes, bearer_token: peer}\n- {name: e, type: notes, bearer_token_env: T}\n"
+        "- {name: f, type: notes, bearer_token_keyring: my/service/me}\n- {name: g, type: notes}\n"
+    )
+    loaded = desk.load(environ={"T": "from variable"})
+    found = {store.name: secret(store.token) for store in loaded.stores}
+    assert found == {
+        "a": "from file",
+        "b": "from variable",
+        "c": "from keyring",
+        "d": "peer",
+        "e": "from variable",
+        "f": "from keyring",
+        "g": None,
+    }
+    assert secret(loaded.bearer) == "from keyring"
+
+
+@pytest.mark.parametrize("environ", [{}, {"T": ""}])
+def test_a_token_whose_variable_holds_nothing_is_an_error_and_never_an_open_door(
+    desk: Desk, environ: dict[str, str]
+) -> None:
+    said = "names the environment variable T, which is not set"
+    file = desk.write("server:\n  bearer_token_env: T\n")
+    assert str(desk.error(environ=environ)) == f"{file}, line 2: server.bearer_token_env: {said}"
+    desk.write("stores:\n- name: a\n  type: notes\n  token_env: T\n")
+    assert str(desk.error(environ=environ)) == f"{file}, line 4: stores.0.token_env: {said}"
+    desk.write("server: {bearer_token: '${T}'}\n")
+    assert said in str(desk.error(environ=environ))
+    file.unlink()
+    by_name = {**environ, "CALLOSUM_BEARER_TOKEN_ENV": "T"}
+    assert str(desk.error(environ=by_name)) == f"variable CALLOSUM_BEARER_TOKEN_ENV: {said}"
+
+
+def test_a_keyring_that_holds_nothing_is_an_error(desk: Desk, keyring: dict[tuple[str, str], str]) -> None:
+    file = desk.write("server:\n  bearer_token_keyring: s/u\n")
+    assert str(desk.error()) == f"{file}, line 2: server.bearer_token_keyring: the keyring holds nothing for s/u"
+    desk.write("server:\n  bearer_token_keyring: nobody\n")
+    assert str(desk.error()) == f"{file}, line 2: server.bearer_token_keyring: must be service/user"
+
+
+def test_a_keyring_entry_without_the_package_is_an_error_that_says_how_to_install_it(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    desk.write("server: {bearer_token_keyring: s/u}\n")
+    assert "needs the package keyring: pip install 'callosum-mcp[keyring]'" in str(desk.error())
+
+
+def test_no_secret_is_in_what_the_settings_show_of_themselves(desk: Desk) -> None:
+    desk.write(
+        f"server: {{bearer_token: {CANARY}}}\nstores:\n"
+        f"- name: a\n  type: seren_memory\n  url: http://me:{CANARY}@127.0.0.1:9/x?key={CANARY}\n"
+        f"  token: {CANARY}\n  headers: {{X-Key: {CANARY}}}\n"
+        "- {name: b, type: seren_loci, url: 'http://127.0.0.1:9', token_env: T, options: {project: '${T}'}}\n"
+    )
+    loaded = desk.load(environ={"T": CANARY, "UNRELATED": CANARY})
+    shown = [repr(loaded), str(loaded), repr(loaded.settings), str(loaded.settings), repr(loaded.source)]
+    shown += [loaded.settings.model_dump_json(include={"server"}), *map(repr, loaded.stores), repr(build(loaded))]
+    assert not [text for text in shown if CANARY in text]
+
+
+async def test_listing_the_stores_shows_that_there_is_a_token_and_not_which(desk: Desk) -> None:
+    desk.write(
+        f"stores:\n- name: a\n  type: seren_memory\n  url: http://me:{CANARY}@127.0.0.1:9/x?key={CANARY}\n"
+        f"  token: {CANARY}\n  headers: {{X-Key: {CANARY}}}\n  options: {{search_path: /{CANARY}}}\n"
+    )
+    application = desk.build()
+    async with application.running():
+        listed = await application.administration.list_stores(ListStoresRequest(probe=True))
+    store = listed.stores[0]
+    assert (store.auth, store.url, CANARY in listed.model_dump_json()) == (True, "http://127.0.0.1:9/x", False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"server:\n  bearer_token: {NUMBER}\n",
+        f"stores:\n- {{name: a, type: notes, token: {NUMBER}}}\n",
+        f"stores:\n- {{name: a, type: notes, bearer_token: {NUMBER}}}\n",
+        f"stores:\n- {{name: a, type: notes, headers: {{X-Key: {NUMBER}}}}}\n",
+        f"stores:\n- {{name: a, type: notes, headers: 'X-Key {NUMBER}'}}\n",
+        f"stores:\n- {{name: a, type: notes, url: {NUMBER}}}\n",
+        f"stores:\n- 'http://me:{NUMBER}@host'\n",
+        f"stores:\n- {{name: a, type: notes, tokn: {NUMBER}}}\n",
+        f"server: {NUMBER}\n",
+        f"stores: {NUMBER}\n",
+    ],
+)
+def test_an_error_about_a_secret_does_not_show_it(desk: Desk, text: str) -> None:
+    desk.write(text)
+    assert str(NUMBER) not in str(desk.error())
