@@ -31,7 +31,7 @@ CLIENT = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"n
 
 
 def timed(argv: list[str], folder: Path) -> tuple[float, float, float]:
-    """Seconds from process start to the answers of initialize and of tools/list, and the CPU seconds it took until then."""
+    """Seconds from process start to the answers of initialize and of tools/list, and the CPU seconds until then."""
     began = time.perf_counter()
     with subprocess.Popen(
         argv, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
@@ -95,9 +95,8 @@ def report(taken: dict[str, list[tuple[float, float, float]]]) -> None:
         print(f"{who:<14}{''.join(f'{statistics.median(c) * 1_000:>16.0f}' for c in zip(*figures, strict=True))}")
     ratios = [statistics.median(o[i] / max(b[i], 0.001) for o, b in zip(ours, bare, strict=True)) for i in range(3)]
     verdict = "met" if ratios[1] <= TARGET else "NOT met"
-    print(
-        f"{'ratio':<14}{''.join(f'{ratio:>16.2f}' for ratio in ratios)}   target <= {TARGET:.2f} at tools/list: {verdict}"
-    )
+    columns = "".join(f"{ratio:>16.2f}" for ratio in ratios)
+    print(f"{'ratio':<14}{columns}   target <= {TARGET:.2f} at tools/list: {verdict}")
 
 
 if __name__ == "__main__":

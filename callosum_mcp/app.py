@@ -82,7 +82,7 @@ def _managed(base: tuple[StoreSpec, ...], overlay: list[StoreSpec]) -> tuple[lis
     notes: list[str] = []
     for spec in overlay:
         if spec.name in names:
-            notes.append(f"overlay: store {spec.name!r} is hidden by the one of that name in the config file")
+            notes.append(f"overlay: store {spec.name!r} is left out: the name is taken")
             continue
         try:
             registry.create(spec)

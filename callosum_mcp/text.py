@@ -12,12 +12,19 @@ import unicodedata
 from datetime import UTC, datetime
 from typing import cast
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff\u0e31-\u0e3a\u0e47-\u0e4e"
+WORD = rf"[^\W_]+(?:[{_MARKS}][^\W_]*)*"
+"""Pattern of one word: letters and digits, and the vowel signs and accents that some scripts write as marks."""
+
+_WORD = re.compile(rf"{WORD}(?:['’]{WORD})?")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_CJK = re.compile(
-    "[\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u31a0-\u31bf\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-    "\uff66-\uff9f\U00020000-\U0003ffff]+"
+_CJK_RANGES = (
+    "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u31a0-\u31bf\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+    "\uff66-\uff9f\U00020000-\U0003ffff"
 )
+_CJK = re.compile(f"[{_CJK_RANGES}]+")
+UNSPACED = re.compile(f"[{_CJK_RANGES}\u0e01-\u0e4e\u0e81-\u0ecd\u1000-\u103f\u1050-\u109d\u1780-\u17d3]+")
+"""A run of any script that is written without spaces: as in `cjk_runs`, and Thai, Lao, Burmese and Khmer."""
 
 STOPWORDS = frozenset(
     "a about after again all also am an and any are as at be because been before being both but by can could did "

@@ -66,12 +66,33 @@ class Adapter(ABC):
             StoreError: If it does not.
         """
 
+    topical: ClassVar[bool] = False
+    """Whether `by_topic` can find anything."""
+
+    async def by_topic(self, topics: Sequence[str], limit: int, exclude: Sequence[str]) -> StoreReply:
+        """Hits that carry one of the topics as a tag, for associations after the ranked list.
+
+        Args:
+            topics: Lower-case topics, commonest first.
+            limit: How many hits at most.
+            exclude: Ids that are shown already.
+
+        Raises:
+            StoreError: If the store did not give a usable answer.
+        """
+        del topics, limit, exclude
+        return StoreReply(hits=())
+
     async def complete(self, hits: Sequence[Hit]) -> list[Hit]:
         """The same hits with what a search leaves out (a fact's date); called for shown hits only.
 
         The default returns them as they are. A hit that cannot be completed is returned unchanged.
         """
         return list(hits)
+
+    def usage(self) -> dict[str, int] | None:
+        """Requests sent and how many of them went out on a kept connection, for the trace; None if unknown."""
+        return None
 
     async def aclose(self) -> None:
         """Release connections and files. The default has none."""

@@ -17,6 +17,9 @@ from callosum_mcp.text import clean
 MAX_ROWS = 500
 """Rows read of one reply, whatever the store sent."""
 
+SPARE_ROWS = 10
+"""Rows read beyond what was asked for, in case some of the first cannot be read."""
+
 
 def as_object(value: object, what: str = "reply") -> Mapping[str, object]:
     """A JSON object, or the store's fault.
@@ -29,8 +32,8 @@ def as_object(value: object, what: str = "reply") -> Mapping[str, object]:
     raise StoreBadReply(f"{what} is {_kind(value)}, not an object")
 
 
-def rows(reply: object, key: str) -> list[object]:
-    """The list under a key of an object, at most `MAX_ROWS` of it.
+def rows(reply: object, key: str, limit: int = MAX_ROWS) -> list[object]:
+    """The list under a key of an object, at most `limit` of it and some more in place of rows that cannot be read.
 
     Raises:
         StoreBadReply: If there is no list.
@@ -38,7 +41,7 @@ def rows(reply: object, key: str) -> list[object]:
     value = as_object(reply).get(key)
     if not isinstance(value, list):
         raise StoreBadReply(f"reply has no list under {key!r}")
-    return list(islice(cast("list[object]", value), MAX_ROWS))
+    return list(islice(cast("list[object]", value), min(limit + SPARE_ROWS, MAX_ROWS)))
 
 
 def parsed(items: Iterable[object], parse: Callable[[Mapping[str, object]], Hit | None]) -> StoreReply:
@@ -63,6 +66,8 @@ def parsed(items: Iterable[object], parse: Callable[[Mapping[str, object]], Hit 
 def text_of(row: Mapping[str, object], key: str) -> str | None:
     """A cleaned, non-blank string; finite numbers and booleans are written out."""
     value = row.get(key)
+    if isinstance(value, str) and value.isascii() and value.isprintable():
+        return value.strip() or None
     if isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
         value = str(value)
     if not isinstance(value, str):

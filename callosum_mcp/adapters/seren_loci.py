@@ -17,7 +17,7 @@ import anyio
 from callosum_mcp.adapters import options as opt
 from callosum_mcp.adapters.base import Adapter
 from callosum_mcp.adapters.http import HttpRequest, JsonHttp
-from callosum_mcp.adapters.parsing import as_object, parsed, rows, strings_of, text_of
+from callosum_mcp.adapters.parsing import MAX_ROWS, as_object, parsed, rows, strings_of, text_of
 from callosum_mcp.errors import StoreError
 from callosum_mcp.models.values import Hit, ProbeReport, StoreQuery, StoreReply, StoreSpec
 from callosum_mcp.text import content_words, epoch_seconds, finite, words
@@ -26,6 +26,7 @@ _CAP = 500
 _ALL_WORDS_UP_TO = 3  # the server wants every word of a query this short; longer ones match any word
 _WORDS_ALONE = 3  # at most this many words are asked one by one
 _DATES_AT_ONCE = 8
+_DATES_KEPT = 10_000
 _STATE_WORDS = frozenset(
     "active alive broken dead disabled down enabled inactive live offline online paused ready running started stopped "
     "state status up working".split()
@@ -49,6 +50,7 @@ class SerenLoci(Adapter):
         self._superseded = opt.flag(spec.options, "include_superseded", False)
         self._widen = opt.flag(spec.options, "widen", True)
         self._http = JsonHttp(spec)
+        self._dates: dict[str, float] = {}
 
     async def search(self, query: StoreQuery) -> StoreReply:
         """Facts for a query; a short question that finds nothing is asked again with fewer words."""
@@ -65,12 +67,12 @@ class SerenLoci(Adapter):
 
     async def complete(self, hits: Sequence[Hit]) -> list[Hit]:
         """The same facts with their dates, which a search leaves out; a fact whose date fails keeps none."""
-        done = list(hits)
+        done = [self._remembered(hit) for hit in hits]
         limiter = anyio.CapacityLimiter(_DATES_AT_ONCE)
 
         async def date(index: int) -> None:
             async with limiter:
-                done[index] = await self._dated(done[index])
+                done[index] = self._keep(await self._dated(done[index]))
 
         async with anyio.create_task_group() as group:
             for index, hit in enumerate(done):
@@ -102,6 +104,10 @@ class SerenLoci(Adapter):
         )
         return ProbeReport(detail=f"SerenLoci{known}", entries=None if live is None else int(live))
 
+    def usage(self) -> dict[str, int]:
+        """Requests and kept connections."""
+        return self._http.usage()
+
     async def aclose(self) -> None:
         """Close the connections."""
         await self._http.aclose()
@@ -109,8 +115,21 @@ class SerenLoci(Adapter):
     async def _search_once(self, text: str, query: StoreQuery) -> StoreReply:
         superseded = query.include_superseded or self._superseded
         request = search_request(text, query.limit, self._project, self._fundamentals, superseded, path=self._path)
-        found = parse_search(await self._http.ask(request), self.spec.name, query.text)
+        found = parse_search(await self._http.ask(request), self.spec.name, query.text, query.limit)
         return replace(found, hits=found.hits[: query.limit])
+
+    def _remembered(self, hit: Hit) -> Hit:
+        """A version of a fact never changes its date, so it is asked for once."""
+        if hit.last_seen is not None:
+            return hit
+        return replace(hit, last_seen=self._dates.get(hit.native_id))
+
+    def _keep(self, hit: Hit) -> Hit:
+        if hit.last_seen is not None and hit.native_id:
+            if len(self._dates) >= _DATES_KEPT:
+                self._dates.clear()
+            self._dates[hit.native_id] = hit.last_seen
+        return hit
 
     async def _dated(self, hit: Hit) -> Hit:
         project, key, version = split_address(hit.id)
@@ -191,9 +210,9 @@ def search_request(
     return HttpRequest(method="POST", path=path, json=body)
 
 
-def parse_search(reply: object, store: str, query: str = "") -> StoreReply:
+def parse_search(reply: object, store: str, query: str = "", limit: int = MAX_ROWS) -> StoreReply:
     """Facts of a ``/search`` reply, in the server's order."""
-    return parsed(rows(reply, "hits"), lambda row: parse_row(row, store, query))
+    return parsed(rows(reply, "hits", limit), lambda row: parse_row(row, store, query))
 
 
 def parse_row(row: Mapping[str, object], store: str, query: str = "") -> Hit | None:

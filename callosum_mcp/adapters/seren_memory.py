@@ -14,7 +14,7 @@ from urllib.parse import quote
 from callosum_mcp.adapters import options as opt
 from callosum_mcp.adapters.base import Adapter
 from callosum_mcp.adapters.http import HttpRequest, JsonHttp
-from callosum_mcp.adapters.parsing import as_object, mapping_of, parsed, rows, text_of
+from callosum_mcp.adapters.parsing import MAX_ROWS, as_object, mapping_of, parsed, rows, text_of
 from callosum_mcp.errors import StoreBadReply
 from callosum_mcp.models.values import Hit, ProbeReport, StoreQuery, StoreReply, StoreSpec
 from callosum_mcp.text import epoch_seconds, finite
@@ -31,6 +31,7 @@ class SerenMemory(Adapter):
         | {"with_surroundings"}
     )
     max_results: ClassVar[int] = _CAP
+    topical: ClassVar[bool] = True
 
     def __init__(self, spec: StoreSpec) -> None:
         super().__init__(spec)
@@ -48,7 +49,7 @@ class SerenMemory(Adapter):
             return StoreReply(hits=())
         path, wide = self._search_path, query.include_superseded or self._superseded
         reply = await self._http.ask(search_request(query, tiers, wide, path=path, surroundings=self._surroundings))
-        found = parse_search(reply, self.spec.name)
+        found = parse_search(reply, self.spec.name, query.limit)
         if query.topics:
             found = await self._with_topics(query, found, tiers)
         elif not found.hits:
@@ -78,6 +79,10 @@ class SerenMemory(Adapter):
         counts = parse_counts(await self._http.ask(HttpRequest(method="GET", path="/")))
         said = ", ".join(f"{counts[tier]} {tier}" for tier in TIERS if tier in counts)
         return ProbeReport(detail=f"SerenMemory: {said or 'no counts'}", entries=sum(counts.values()))
+
+    def usage(self) -> dict[str, int]:
+        """Requests and kept connections."""
+        return self._http.usage()
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -152,9 +157,9 @@ def _is_satellite(hit: Hit) -> bool:
     return hit.metadata.get("kind") == "satellite"
 
 
-def parse_search(reply: object, store: str) -> StoreReply:
+def parse_search(reply: object, store: str, limit: int = MAX_ROWS) -> StoreReply:
     """Hits of a ``/search`` reply, in the server's order, which weighs distance by tier and evidence."""
-    return parsed(rows(reply, "hits"), lambda row: parse_row(row, store))
+    return parsed(rows(reply, "hits", limit), lambda row: parse_row(row, store))
 
 
 def parse_topics(reply: object, store: str) -> StoreReply:

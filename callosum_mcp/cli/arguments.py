@@ -68,6 +68,9 @@ def _recall(command: argparse.ArgumentParser) -> None:
     command.add_argument("--types", action="append", metavar="TYPE", help="only this kind of hit; may be given again")
     command.add_argument("--topics", action="append", metavar="TOPIC", help="only this topic; may be given again")
     command.add_argument("--include-superseded", action="store_true", default=None, help="also what was replaced")
+    command.add_argument(
+        "--explain", dest="trace", action="store_true", default=None, help="also how each hit got its place (trace)"
+    )
     command.add_argument("--timeout-ms", metavar="MS", help="milliseconds the call may take")
 
 

@@ -52,7 +52,7 @@ def connect(url: str, token_env: str, environ: Mapping[str, str]) -> int:
 
 async def _bridge(url: str, headers: dict[str, str]) -> int:
     code = EXIT_OK
-    async with stdio_server() as (here_in, here_out), here_out:
+    async with stdio_server() as (here_in, here_out), here_in, here_out:
         try:
             code = await _until_either_ends(url, headers, here_in, here_out)
         except anyio.get_cancelled_exc_class():

@@ -51,7 +51,7 @@ async def _stdio(application: Application, services: Services) -> None:
 
 async def _watch_parent(serving: anyio.CancelScope, parent: int) -> None:
     """End with the client's process, even if something else keeps the other end of stdin open."""
-    while os.getppid() == parent:
+    while os.getppid() == parent:  # noqa: ASYNC110 -- nothing tells a process that its parent died
         await anyio.sleep(_WATCH_S)
     serving.cancel()
 

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.to_thread
 from pydantic import ValidationError
 
 from callosum_mcp.adapters import registry
 from callosum_mcp.errors import DuplicateStore, InvalidInput, ProtectedStore, SettingsError, StoreError, UnknownStore
-from callosum_mcp.federation.fanout import Outcome, ask, fan_out
+from callosum_mcp.federation.fanout import Clock, Outcome, ask, fan_out
 from callosum_mcp.federation.federation import Federation, State
 from callosum_mcp.federation.overlay import Overlay, TokenSource
 from callosum_mcp.federation.stores import Store
@@ -107,7 +108,7 @@ class Administration:
             store = Store.of(spec, _adapter(spec))
             try:
                 probe = await self._probe_one(store)
-                self._overlay.add(request)
+                await anyio.to_thread.run_sync(self._overlay.add, request)
             except BaseException:
                 await store.connection.retire()
                 raise
@@ -128,7 +129,7 @@ class Administration:
             if not store.spec.managed:
                 place = str(self._policy.config_file) if self._policy.config_file else "the built-in defaults"
                 raise ProtectedStore(f"store {request.name!r} is a base store: remove it from {place}")
-            self._overlay.remove(request.name)
+            await anyio.to_thread.run_sync(self._overlay.remove, request.name)
             self._federation.state = replace(state, stores=state.stores.without(request.name))
         await store.connection.retire()
         return RemoveResult(removed=request.name, active=self._federation.state.stores.active())
@@ -164,18 +165,16 @@ class Administration:
             raise InvalidInput(f"token_env: must match {allowed} (setting security.allow_token_env)", field="token_env")
 
     async def _probe(self, state: State) -> dict[str, Outcome[ProbeReport]]:
-        outcomes = await fan_out(
-            state.stores.stores,
-            lambda adapter: adapter.probe(),
-            deadline=anyio.current_time() + state.knobs.deadline_s,
-            store_timeout_s=state.knobs.per_store_timeout_s,
-        )
+        outcomes = await fan_out(state.stores.stores, lambda adapter: adapter.probe(), _clock(state))
         return {outcome.store.spec.name: outcome for outcome in outcomes}
 
     async def _probe_one(self, store: Store) -> Outcome[ProbeReport]:
-        knobs = self._federation.state.knobs
-        deadline = anyio.current_time() + knobs.deadline_s
-        return await ask(store, lambda a: a.probe(), deadline=deadline, store_timeout_s=knobs.per_store_timeout_s)
+        return await ask(store, lambda adapter: adapter.probe(), _clock(self._federation.state))
+
+
+def _clock(state: State) -> Clock:
+    knobs = state.knobs
+    return Clock(deadline=anyio.current_time() + knobs.deadline_s, store_timeout_s=knobs.per_store_timeout_s)
 
 
 def store_out(store: Store, probe: Outcome[ProbeReport] | None = None) -> StoreOut:
@@ -244,7 +243,7 @@ def _configured(old: State, changes: Mapping[str, Any]) -> State:
         )
     wanted = {name: value for name, value in changes.items() if name != "stores" and value is not None}
     try:
-        knobs = Knobs.model_validate({**old.knobs.model_dump(), **wanted})
+        knobs = Knobs.model_validate({**old.knobs.model_dump(), **wanted}, strict=True)
     except ValidationError as failure:
         raise explain(failure, Knobs) from None
     stores = old.stores

@@ -1,22 +1,23 @@
 """Edges: memories associated with the ranked ones, after the list, marked, never re-ranking it.
 
-Above: the federation. Below: fan-out and adapters. Two kinds: satellites, the episodes and the replaced core that a store
-sent along with a hit, which cost no request; and topic edges, memories of any store that share a tag with the ranked
-ones. A store that failed in this call is not asked again.
+Above: the federation. Below: fan-out and adapters. Two kinds: satellites, the episodes and the replaced core that a
+store sent along with a hit, which cost no request; and topic edges, memories of any store that share a tag with the
+ranked ones. A store that failed in this call is not asked again.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Literal, cast
 
-from callosum_mcp.federation.fanout import fan_out
+from callosum_mcp.federation.fanout import Clock, Outcome, fan_out
+from callosum_mcp.federation.sane import sane_hits
 from callosum_mcp.federation.stores import Store
-from callosum_mcp.models.knobs import Knobs
 from callosum_mcp.models.values import FusedHit, Hit, StoreReply
+from callosum_mcp.reconcile.tiers import tier_of
 from callosum_mcp.text import clean, epoch_seconds
 
 EdgeKind = Literal["topic", "satellite", "supersedes"]
@@ -82,7 +83,7 @@ def _satellite(row: object, core: Hit, kind: EdgeKind) -> Edge | None:
 
 
 async def topic_edges(
-    shown: Sequence[FusedHit], answered: Sequence[Store], known: set[str], knobs: Knobs, deadline: float
+    shown: Sequence[FusedHit], answered: Sequence[Store], known: set[str], budget: int, clock: Clock
 ) -> list[Edge]:
     """Memories that share a topic with the ranked ones, shared out over the stores in turn.
 
@@ -90,22 +91,19 @@ async def topic_edges(
         shown: The ranked hits.
         answered: The stores that answered this call and can be asked by topic.
         known: Addresses that are shown already.
-        knobs: For the budget and the time of one store.
-        deadline: Moment on anyio's clock after which nobody is waited for.
+        budget: How many at most; also the most stores that are asked.
+        clock: The time of the call.
     """
     topics = _common_topics(shown)
-    asked = _nearest_stores(shown, answered)[: knobs.edge_budget]
+    asked = _nearest_stores(shown, answered)[:budget]
     if not topics or not asked:
         return []
     excluded = {s.spec.name: [a.partition(":")[2] for a in known if a.startswith(f"{s.spec.name}:")] for s in asked}
     outcomes = await fan_out(
-        asked,
-        lambda adapter: adapter.by_topic(topics, knobs.edge_budget, excluded[adapter.spec.name]),
-        deadline=deadline,
-        store_timeout_s=knobs.per_store_timeout_s,
+        asked, lambda adapter: adapter.by_topic(topics, budget, excluded[adapter.spec.name]), clock
     )
-    found = [list(_edges(outcome.value, shown, known)) for outcome in outcomes if outcome.value is not None]
-    return list(in_turn(found))[: knobs.edge_budget]
+    found = [list(_edges(outcome, shown, known)) for outcome in outcomes]
+    return list(in_turn(found))[:budget]
 
 
 def _common_topics(shown: Sequence[FusedHit]) -> list[str]:
@@ -120,11 +118,12 @@ def _nearest_stores(shown: Sequence[FusedHit], answered: Sequence[Store]) -> lis
     return sorted(answered, key=lambda store: order.get(store.spec.name, len(order)))
 
 
-def _edges(reply: StoreReply, shown: Sequence[FusedHit], known: set[str]) -> Iterator[Edge]:
-    for hit in reply.hits:
+def _edges(outcome: Outcome[StoreReply], shown: Sequence[FusedHit], known: set[str]) -> Iterator[Edge]:
+    spec = outcome.store.spec
+    for hit in sane_hits(outcome.value.hits if outcome.value else (), spec.name):
         of = next((item.hit for item in shown if not set(item.hit.topics).isdisjoint(hit.topics)), None)
         if of is not None and hit.address not in known:
-            yield Edge(hit=hit, kind="topic", of=of.address)
+            yield Edge(hit=replace(hit, tier=tier_of(hit, spec.tier)), kind="topic", of=of.address)
 
 
 def in_turn(queues: Sequence[Sequence[Edge]]) -> Iterator[Edge]:

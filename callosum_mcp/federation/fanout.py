@@ -35,12 +35,23 @@ class Outcome(Generic[T]):
     value: T | None = None
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Clock:
+    """The time of one call.
+
+    Attributes:
+        deadline: Moment on anyio's clock after which nobody is waited for.
+        store_timeout_s: Seconds for a store without a ``timeout_s`` of its own.
+    """
+
+    deadline: float
+    store_timeout_s: float
+
+
 async def fan_out(
     stores: Sequence[Store],
     call: Callable[[Adapter], Awaitable[T]],
-    *,
-    deadline: float,
-    store_timeout_s: float,
+    clock: Clock,
     on_status: OnStatus | None = None,
 ) -> list[Outcome[T]]:
     """Ask all stores at once; outcomes in the order of `stores`, whatever the order of the answers.
@@ -48,14 +59,13 @@ async def fan_out(
     Args:
         stores: The stores to ask.
         call: What to ask an adapter.
-        deadline: Moment on anyio's clock after which nobody is waited for.
-        store_timeout_s: Seconds for a store without a ``timeout_s`` of its own.
+        clock: How long.
         on_status: Told of each status as it comes.
     """
     slots: list[Outcome[T] | None] = [None] * len(stores)
 
     async def fill(index: int, store: Store) -> None:
-        outcome = await ask(store, call, deadline=deadline, store_timeout_s=store_timeout_s)
+        outcome = await ask(store, call, clock)
         slots[index] = outcome
         if on_status is not None:
             await on_status(outcome.status)
@@ -66,15 +76,13 @@ async def fan_out(
     return [outcome for outcome in slots if outcome is not None]
 
 
-async def ask(
-    store: Store, call: Callable[[Adapter], Awaitable[T]], *, deadline: float, store_timeout_s: float
-) -> Outcome[T]:
+async def ask(store: Store, call: Callable[[Adapter], Awaitable[T]], clock: Clock) -> Outcome[T]:
     """Ask one store within its own time and the call's; never raises but for cancellation."""
     started = anyio.current_time()
-    allowed = store.spec.timeout_s or store_timeout_s
+    allowed = store.spec.timeout_s or clock.store_timeout_s
     value: T | None = None
     fault: StoreError | None = None
-    with anyio.CancelScope(deadline=min(started + allowed, deadline)) as scope:
+    with anyio.CancelScope(deadline=min(started + allowed, clock.deadline)) as scope:
         try:
             async with store.connection.adapter() as adapter:
                 value = await call(adapter)

@@ -7,26 +7,35 @@ and no call sees half of one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import anyio
+import anyio.to_thread
 
 from callosum_mcp.adapters.base import Adapter
 from callosum_mcp.errors import AllStoresFailed, InvalidInput, StoreError, UnknownHit
-from callosum_mcp.federation.fanout import OnStatus, Outcome, ask, fan_out
+from callosum_mcp.federation.edges import Edge, satellites, topic_edges
+from callosum_mcp.federation.fanout import Clock, OnStatus, Outcome, ask, fan_out
+from callosum_mcp.federation.order import ordered, retimed
 from callosum_mcp.federation.sane import sane, sane_hits
 from callosum_mcp.federation.select import Selection, choose, select, store_query
 from callosum_mcp.federation.shape import Gathered, shape
 from callosum_mcp.federation.shape_fetch import shape_fetch
 from callosum_mcp.federation.stores import Store, StoreSet
-from callosum_mcp.fusion import RankedList, fuse
+from callosum_mcp.federation.trace import traced
+from callosum_mcp.fusion import RankedList
+from callosum_mcp.fusion.lexical import MAX_CHARS
 from callosum_mcp.fusion.packing import seated
+from callosum_mcp.fusion.temporal import has_cue
 from callosum_mcp.models.knobs import Knobs
 from callosum_mcp.models.requests import FetchRequest, RecallRequest
 from callosum_mcp.models.results import FetchResult, RecallResult
-from callosum_mcp.models.values import FusedHit, Hit, StoreQuery, StoreReply, StoreStatus
+from callosum_mcp.models.values import FusedHit, Hit, StoreQuery, StoreReply, StoreStatus, Tier
 from callosum_mcp.reconcile.tiers import tier_of
+
+_MERGED_HERE_CHARS = 250_000  # some 5 ms of merging
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,45 +64,50 @@ class Federation:
             AllStoresFailed: If no store that was asked answered, or a required one did not.
         """
         state = self.state
-        gathered = await self.gather(request, on_status)
+        gathered, chosen = await self._gathered(state, request, on_status)
         budget_tokens = request.budget_tokens or state.knobs.budget_tokens
         result = shape(gathered, budget_tokens=budget_tokens, detail=request.detail)
+        if request.trace:
+            result = traced(result, gathered, chosen, _usage(state.stores), state.knobs)
         _refuse_if_failed(state.stores, gathered, result)
         return result
 
     async def gather(self, request: RecallRequest, on_status: OnStatus | None = None) -> Gathered:
-        """Everything a recall finds, in order, before it is cut to its budget; the steps of DESIGN in their order.
+        """Everything a recall finds, in order, before it is cut to its budget.
 
         Raises:
             CallerError: If the request cannot be carried out as asked.
         """
+        return (await self._gathered(self.state, request, on_status))[0]
+
+    async def _gathered(
+        self, state: State, request: RecallRequest, on_status: OnStatus | None
+    ) -> tuple[Gathered, dict[str, Selection]]:
+        """The steps of a recall up to the shaping, in the order the design gives them."""
         started = anyio.current_time()
-        state = self.state
-        n_results = request.n_results or state.knobs.n_results
-        query = store_query(request, n_results * state.knobs.fetch_multiplier)
+        knobs, n_results = state.knobs, request.n_results or state.knobs.n_results
+        query = store_query(request, n_results * knobs.fetch_multiplier)
         asked, skipped = choose(state.stores, request.stores)
-        deadline = started + _allowed_s(state.knobs, request.timeout_ms)
-        outcomes = await fan_out(
-            asked,
-            lambda adapter: _search(adapter, query),
-            deadline=deadline,
-            store_timeout_s=state.knobs.per_store_timeout_s,
-            on_status=on_status,
+        clock = Clock(
+            deadline=started + _allowed_s(knobs, request.timeout_ms), store_timeout_s=knobs.per_store_timeout_s
         )
-        for outcome in outcomes:
-            outcome.store.connection.record(outcome.status)
+        outcomes = await fan_out(asked, lambda adapter: _search(adapter, query), clock, on_status)
         chosen = {o.store.spec.name: select(o.value, query, o.store) for o in outcomes if o.value is not None}
-        fused = _fused(outcomes, chosen, state.knobs)
-        shown = seated(fused, n_results, state.knobs.min_per_store)
-        complete = await _completed(shown, asked, deadline, state.knobs.per_store_timeout_s)
-        return Gathered(
+        answered = [o.store for o in outcomes if o.value is not None]
+        fused = await _ordered(_lists(answered, chosen), request.query, knobs)
+        if knobs.temporal_weight > 0 and (query.timed or has_cue(request.query)):
+            fused = await _retimed(fused, 2 * n_results, answered, clock, knobs)
+        shown = _tiered(await _completed(seated(fused, n_results, knobs.min_per_store), answered, clock), answered)
+        gathered = Gathered(
             query=request.query,
-            hits=tuple(complete),
-            found=len(fused),
-            superseded=_superseded(chosen) if request.include_superseded else (),
-            statuses=_in_order(state.stores, [_counted(o, chosen) for o in outcomes], skipped),
+            hits=tuple(shown),
+            fused=tuple(fused),
+            superseded=_superseded(chosen, answered) if request.include_superseded else (),
+            edges=tuple(await _edges(shown, answered, clock, knobs)),
+            statuses=_in_order(state.stores, [_recorded(o, chosen) for o in outcomes], skipped),
             took_s=anyio.current_time() - started,
         )
+        return gathered, chosen
 
     async def fetch(self, request: FetchRequest) -> FetchResult:
         """One hit in full, with its surroundings.
@@ -111,12 +125,8 @@ class Federation:
         if not store.spec.enabled:
             raise InvalidInput(f"id: store {name} is disabled; enable it with configure", field="id")
         deadline = anyio.current_time() + _allowed_s(state.knobs, request.timeout_ms)
-        outcome = await ask(
-            store,
-            lambda adapter: _fetch(adapter, native),
-            deadline=deadline,
-            store_timeout_s=state.knobs.per_store_timeout_s,
-        )
+        clock = Clock(deadline=deadline, store_timeout_s=state.knobs.per_store_timeout_s)
+        outcome = await ask(store, lambda adapter: _fetch(adapter, native), clock)
         if outcome.status.status != "up":
             raise StoreError(f"store {name} is down ({outcome.status.reason}): {outcome.status.detail}")
         if outcome.value is None:
@@ -158,24 +168,61 @@ async def _fetch(adapter: Adapter, native: str) -> Hit | None:
     return None if hit is None else sane(hit, adapter.spec.name)
 
 
-def _fused(outcomes: list[Outcome[StoreReply]], chosen: dict[str, Selection], knobs: Knobs) -> list[FusedHit]:
-    lists = [
-        RankedList(store=o.store.spec.name, hits=chosen[o.store.spec.name].ranked, weight=o.store.spec.weight)
-        for o in outcomes
-        if o.store.spec.name in chosen
+def _lists(answered: Sequence[Store], chosen: Mapping[str, Selection]) -> list[RankedList]:
+    return [
+        RankedList(store=store.spec.name, hits=chosen[store.spec.name].ranked, weight=store.spec.weight)
+        for store in answered
     ]
-    return fuse(knobs.fusion_mode, lists, knobs.k)
 
 
-def _superseded(chosen: dict[str, Selection]) -> tuple[Hit, ...]:
-    return tuple(hit for selection in chosen.values() for hit in selection.superseded)
+async def _ordered(lists: list[RankedList], query: str, knobs: Knobs) -> list[FusedHit]:
+    """Steps 5 to 7; so many long texts that it takes more than some milliseconds are merged beside the event loop."""
+    size = sum(min(len(hit.text), MAX_CHARS) for one in lists for hit in one.hits)
+    if size <= _MERGED_HERE_CHARS:
+        return ordered(lists, query, knobs)
+    return await anyio.to_thread.run_sync(ordered, lists, query, knobs, abandon_on_cancel=True)
 
 
-def _counted(outcome: Outcome[StoreReply], chosen: dict[str, Selection]) -> StoreStatus:
+async def _retimed(
+    fused: list[FusedHit], depth: int, answered: Sequence[Store], clock: Clock, knobs: Knobs
+) -> list[FusedHit]:
+    """Step 8, for which the first hits need their dates before they are chosen."""
+    head = await _completed(fused[:depth], answered, clock)
+    return retimed([*head, *fused[depth:]], knobs, time.time())
+
+
+async def _edges(shown: Sequence[FusedHit], answered: Sequence[Store], clock: Clock, knobs: Knobs) -> list[Edge]:
+    """Step 10: satellites, then topic associations; nothing of it is shown twice."""
+    if not knobs.edges_enabled or not shown:
+        return []
+    sent_along = satellites(shown, knobs.satellite_budget)
+    known = {address for item in shown for address, _ in item.sources} | {edge.hit.address for edge in sent_along}
+    topical = [store for store in answered if store.connection.topical]
+    return [*sent_along, *await topic_edges(shown, topical, known, knobs.edge_budget, clock)]
+
+
+def _tiered(items: Sequence[FusedHit], stores: Sequence[Store]) -> list[FusedHit]:
+    """The hits that are shown, each with the tier that its store or its kind gives it."""
+    tiers: dict[str, Tier | None] = {store.spec.name: store.spec.tier for store in stores}
+    return [replace(item, hit=replace(item.hit, tier=tier_of(item.hit, tiers[item.hit.store]))) for item in items]
+
+
+def _superseded(chosen: dict[str, Selection], stores: Sequence[Store]) -> tuple[Hit, ...]:
+    old = [FusedHit(hit=hit, score=0.0, store_rank=1) for one in chosen.values() for hit in one.superseded]
+    return tuple(item.hit for item in _tiered(old, stores))
+
+
+def _recorded(outcome: Outcome[StoreReply], chosen: dict[str, Selection]) -> StoreStatus:
+    """A store's status with what was taken of its answer; it goes into the store's record too."""
+    outcome.store.connection.record(outcome.status)
     selection = chosen.get(outcome.store.spec.name)
     if selection is None:
         return outcome.status
     return replace(outcome.status, hits=len(selection.ranked), detail=selection.remark)
+
+
+def _usage(stores: StoreSet) -> dict[str, object]:
+    return {store.spec.name: store.connection.usage() for store in stores.stores}
 
 
 def _in_order(stores: StoreSet, *parts: list[StoreStatus]) -> tuple[StoreStatus, ...]:
@@ -183,19 +230,13 @@ def _in_order(stores: StoreSet, *parts: list[StoreStatus]) -> tuple[StoreStatus,
     return tuple(by_name[name] for name in stores.names() if name in by_name)
 
 
-async def _completed(
-    shown: Sequence[FusedHit], asked: Sequence[Store], deadline: float, timeout_s: float
-) -> list[FusedHit]:
+async def _completed(shown: Sequence[FusedHit], asked: Sequence[Store], clock: Clock) -> list[FusedHit]:
     """The shown hits with what their stores' searches leave out, as far as the deadline allows."""
     lacking: dict[str, list[Hit]] = {}
     for item in shown:
         if item.hit.last_seen is None:
             lacking.setdefault(item.hit.store, []).append(item.hit)
-    outcomes = await fan_out(
-        [store for store in asked if store.spec.name in lacking],
-        lambda adapter: _complete(adapter, lacking[adapter.spec.name]),
-        deadline=deadline,
-        store_timeout_s=timeout_s,
-    )
+    stores = [store for store in asked if store.spec.name in lacking]
+    outcomes = await fan_out(stores, lambda adapter: _complete(adapter, lacking[adapter.spec.name]), clock)
     done = {hit.address: hit for outcome in outcomes for hit in outcome.value or ()}
     return [replace(item, hit=done.get(item.hit.address, item.hit)) for item in shown]

@@ -6,12 +6,11 @@ id that stands twice counts once; a number that is not finite or not in its rang
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import cast
 
 from callosum_mcp.models.values import Hit
-from callosum_mcp.text import clean, clean_json, finite, iso_utc
+from callosum_mcp.text import clean, finite, iso_utc
 
 
 def sane_hits(hits: Iterable[Hit], store: str) -> tuple[Hit, ...]:
@@ -25,7 +24,9 @@ def sane_hits(hits: Iterable[Hit], store: str) -> tuple[Hit, ...]:
 
 
 def sane(hit: Hit, store: str) -> Hit | None:
-    """One hit with clean texts and finite numbers; None if nothing of it can be shown."""
+    """One hit with clean texts and finite numbers; None if nothing of it can be shown. Most hits are clean already."""
+    if _is_sane(hit, store):
+        return hit
     identity, text = clean(hit.id), clean(hit.text)
     if not identity or not text.strip():
         return None
@@ -44,7 +45,21 @@ def sane(hit: Hit, store: str) -> Hit | None:
         relevance=_share(hit.relevance),
         superseded_at=_moment(hit.superseded_at),
         superseded_by=_text(hit.superseded_by),
-        metadata=cast("Mapping[str, object]", clean_json(dict(hit.metadata))),
+    )
+
+
+def _is_sane(hit: Hit, store: str) -> bool:
+    """Whether `sane` would change nothing; metadata is cleaned where it is shown."""
+    texts = (hit.id, hit.text, hit.native_id, hit.title, hit.path, hit.type, hit.superseded_by, *hit.topics)
+    shares, moments = (hit.confidence, hit.relevance), (hit.last_seen, hit.superseded_at)
+    return (
+        hit.store == store
+        and bool(hit.id)
+        and not hit.text.isspace()
+        and bool(hit.text)
+        and all(text is None or clean(text) == text for text in texts)
+        and all(share is None or 0.0 <= share <= 1.0 for share in shares)
+        and all(moment is None or _moment(moment) == moment for moment in moments)
     )
 
 

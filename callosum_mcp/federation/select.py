@@ -6,22 +6,33 @@ Above: the federation. Below: store set, reconcile. Pure, but for the types it t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from callosum_mcp.errors import InvalidInput
 from callosum_mcp.federation.stores import Store, StoreSet
 from callosum_mcp.models.requests import RecallRequest
 from callosum_mcp.models.values import Hit, StoreQuery, StoreReply, StoreStatus
-from callosum_mcp.reconcile.tiers import tier_of
+
+_UNDATED = "unknown age"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Selection:
-    """The hits of one store that take part, in rank order, those set aside, and why any were dropped."""
+    """The hits of one store that take part, in rank order, those set aside, and why any were dropped.
+
+    Attributes:
+        ranked: The hits that take part.
+        superseded: Those that something newer replaced.
+        remark: For the store's status.
+        raw: Ids of all hits in the store's own order.
+        dropped: Addresses of hits that were taken out, with the reason.
+    """
 
     ranked: tuple[Hit, ...]
     superseded: tuple[Hit, ...]
     remark: str | None = None
+    raw: tuple[str, ...] = ()
+    dropped: tuple[tuple[str, str], ...] = ()
 
 
 def choose(stores: StoreSet, scope: Sequence[str] | None) -> tuple[list[Store], list[StoreStatus]]:
@@ -81,31 +92,34 @@ def select(reply: StoreReply, query: StoreQuery, store: Store) -> Selection:
     A hit of unknown age does not pass a time filter, and the remark says how many there were. A hit of unknown
     relevance passes the floor. Superseded hits are set aside before ranks are given.
     """
-    kept = [hit for hit in reply.hits if _wanted(hit, query) and _above_floor(hit, store.spec.floor)]
-    undated = [hit for hit in kept if query.timed and hit.last_seen is None]
-    dated = [replace(hit, tier=tier_of(hit, store.spec.tier)) for hit in kept if _in_time(hit, query)]
-    remarks = [reply.remark, f"{len(undated)} hits of unknown age left out" if undated else None]
+    reasons = [_why_not(hit, query, store.spec.floor) for hit in reply.hits]
+    kept = [hit for hit, why in zip(reply.hits, reasons, strict=True) if why is None]
+    undated = reasons.count(_UNDATED)
+    remarks = [reply.remark, f"{undated} hits of unknown age left out" if undated else None]
     return Selection(
-        ranked=tuple(hit for hit in dated if not hit.superseded),
-        superseded=tuple(hit for hit in dated if hit.superseded),
+        ranked=tuple(hit for hit in kept if not hit.superseded),
+        superseded=tuple(hit for hit in kept if hit.superseded),
         remark="; ".join(remark for remark in remarks if remark) or None,
+        raw=tuple(hit.id for hit in reply.hits),
+        dropped=tuple((hit.address, why) for hit, why in zip(reply.hits, reasons, strict=True) if why is not None),
     )
 
 
-def _wanted(hit: Hit, query: StoreQuery) -> bool:
+def _why_not(hit: Hit, query: StoreQuery, floor: float) -> str | None:
+    """Why a hit takes no part; None if it does."""
     if query.types and hit.type not in query.types:
-        return False
-    return not query.topics or not query.topics.isdisjoint(hit.topics)
-
-
-def _above_floor(hit: Hit, floor: float) -> bool:
-    return floor <= 0 or hit.relevance is None or hit.relevance >= floor
+        return "types"
+    if query.topics and query.topics.isdisjoint(hit.topics):
+        return "topics"
+    if floor > 0 and hit.relevance is not None and hit.relevance < floor:
+        return "floor"
+    if query.timed and hit.last_seen is None:
+        return _UNDATED
+    return None if _in_time(hit, query) else "since/until"
 
 
 def _in_time(hit: Hit, query: StoreQuery) -> bool:
-    if not query.timed:
-        return True
-    if hit.last_seen is None:
-        return False
+    if not query.timed or hit.last_seen is None:
+        return not query.timed
     after = query.since is None or hit.last_seen >= query.since
     return after and (query.until is None or hit.last_seen <= query.until)

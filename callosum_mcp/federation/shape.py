@@ -1,22 +1,22 @@
 """Step 12 of a recall: the answer a caller sees, inside its budget, with what was cut said.
 
-Above: the federation. Below: fusion's packing and models. Pure.
+Above: the federation. Below: packer, view and models. Pure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from callosum_mcp.federation.edges import Edge
+from callosum_mcp.federation.packer import MIN_TEXT, Packer
+from callosum_mcp.federation.view import edge_out, hit_out, receipt_of, similar_to
 from callosum_mcp.fusion.packing import CHARS_PER_TOKEN
 from callosum_mcp.models.requests import Detail
-from callosum_mcp.models.results import AnswerKind, EngineOut, HitOut, RecallResult, ReceiptOut, SourceOut
+from callosum_mcp.models.results import AnswerKind, EngineOut, HitOut, RecallResult
 from callosum_mcp.models.values import FusedHit, Hit, StoreStatus
-from callosum_mcp.text import clean_json, clip, compact_json, iso_utc
+from callosum_mcp.text import clip, compact_json
 
-_MIN_TEXT = 80  # a hit cut below this many characters says nothing; it is left out instead
-_SNIPPET = 160
 _TAIL = 220  # room for the note, tokens and took_ms, which are known last
 
 
@@ -26,31 +26,38 @@ class Gathered:
 
     Attributes:
         query: The question.
-        hits: The seated hits in fused order.
-        found: How many hits were fused in all.
+        hits: The seated hits in the order of the answer.
+        fused: All of them, seated or not.
         superseded: Hits something newer replaced, in store order.
+        edges: Associated memories.
         statuses: One status per configured store, in configured order.
         took_s: Seconds since the call began.
     """
 
     query: str
     hits: tuple[FusedHit, ...]
-    found: int
-    superseded: tuple[Hit, ...]
-    statuses: tuple[StoreStatus, ...]
-    took_s: float
+    fused: tuple[FusedHit, ...] = ()
+    superseded: tuple[Hit, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    statuses: tuple[StoreStatus, ...] = ()
+    took_s: float = 0.0
 
     @property
     def partial(self) -> bool:
         """Whether a store that was asked did not answer."""
         return any(status.status == "down" for status in self.statuses)
 
+    @property
+    def answered(self) -> bool:
+        """Whether any store answered."""
+        return any(status.status == "up" for status in self.statuses)
 
-def answer_kind(hits: int, *, partial: bool) -> AnswerKind:
-    """`none` only if every store answered; nothing found with a store missing is `unknown`."""
-    if hits == 0:
-        return "unknown" if partial else "none"
-    return "single" if hits == 1 else "many"
+    @property
+    def answer_kind(self) -> AnswerKind:
+        """`none` only if every store answered; nothing found with a store missing is `unknown`."""
+        if not self.hits:
+            return "unknown" if self.partial or not self.answered else "none"
+        return "single" if len(self.hits) == 1 else "many"
 
 
 def shape(gathered: Gathered, *, budget_tokens: int, detail: Detail) -> RecallResult:
@@ -58,33 +65,54 @@ def shape(gathered: Gathered, *, budget_tokens: int, detail: Detail) -> RecallRe
     limit = budget_tokens * CHARS_PER_TOKEN
     empty = _with_statuses(_empty(gathered, limit), gathered.statuses, limit - _TAIL)
     room = limit - _TAIL - len(compact_json(empty.wire()))
-    packed = _Packer(room=room, cap=max(room // 3, _MIN_TEXT), detail=detail)
-    for item in gathered.hits:
-        if not packed.add(item):
-            break
-    old = [packed.receipt_free(hit, rank) for rank, hit in enumerate(gathered.superseded, start=1)]
-    shown = [hit for hit in old if hit is not None]
+    packer = Packer(room=room, cap=max(room // 3, MIN_TEXT))
+    hits = _listed(packer, gathered.hits, detail)
+    old = [(hit, hit_out(FusedHit(hit=hit, score=0.0, store_rank=rank), detail)) for rank, hit in _numbered(gathered)]
+    superseded = _added(packer, old, detail)
+    ranked = enumerate(gathered.edges, start=1)
+    edges = _added(packer, [(edge.hit, edge_out(edge, rank, detail)) for rank, edge in ranked], detail)
     note = _note(
         {
-            "{} more hits did not fit: ask with a larger budget_tokens": len(gathered.hits) - len(packed.hits),
-            "{} texts cut: fetch(id) gives all of one": packed.cut,
-            "metadata of {} left out": packed.lean,
-            "{} superseded did not fit": len(gathered.superseded) - len(shown),
+            "{} more hits did not fit: ask with a larger budget_tokens": len(gathered.hits) - len(hits),
+            "{} texts cut: fetch(id) gives all of one": packer.cut,
+            "metadata of {} left out": packer.lean,
+            "{} superseded did not fit": len(gathered.superseded) - len(superseded),
             "{} statuses left out": len(gathered.statuses) - len(empty.engines),
         }
     )
-    return _finished(
-        empty.model_copy(
-            update={"hits": packed.hits, "receipts": packed.receipts, "superseded": shown, "note": note}
-            | {"truncated": note is not None}
-        )
-    )
+    found = {"hits": hits, "receipts": packer.receipts, "superseded": superseded, "edges": edges}
+    return _finished(empty.model_copy(update={**found, "note": note, "truncated": note is not None}))
+
+
+def _numbered(gathered: Gathered) -> Iterable[tuple[int, Hit]]:
+    return enumerate(gathered.superseded, start=1)
+
+
+def _listed(packer: Packer, items: Sequence[FusedHit], detail: Detail) -> list[HitOut]:
+    """The ranked hits that fit; one too large without its text is left out, and the next one is tried."""
+    alike = similar_to(items)
+    taken: list[HitOut] = []
+    for item in items:
+        hit = hit_out(item, detail).model_copy(update={"similar_to": alike.get(item.hit.address)})
+        receipt = receipt_of(item.hit, detail)
+        fitted = packer.take(hit, receipt)
+        if fitted is not None:
+            taken.append(fitted)
+        elif not packer.hopeless(hit, receipt):
+            break
+    return taken
+
+
+def _added(packer: Packer, pairs: Iterable[tuple[Hit, HitOut]], detail: Detail) -> list[HitOut]:
+    """What stands beside the list, as far as there is room."""
+    fitted = (packer.take(out, receipt_of(hit, detail)) for hit, out in pairs)
+    return [hit for hit in fitted if hit is not None]
 
 
 def _empty(gathered: Gathered, limit: int) -> RecallResult:
     return RecallResult(
         query=clip(gathered.query, min(200, limit // 8)),
-        answer_kind=answer_kind(len(gathered.hits), partial=gathered.partial),
+        answer_kind=gathered.answer_kind,
         hits=[],
         engines=[],
         partial=gathered.partial,
@@ -117,118 +145,3 @@ def _finished(result: RecallResult) -> RecallResult:
 def _note(left_out: Mapping[str, int]) -> str | None:
     """What was left out, in words; at most `_TAIL` characters with all of it."""
     return "; ".join(said.format(count) for said, count in left_out.items() if count) or None
-
-
-class _Packer:
-    """Adds hits with their receipts as long as they fit."""
-
-    def __init__(self, *, room: int, cap: int, detail: Detail) -> None:
-        self._room = room
-        self._cap = cap
-        self._detail: Detail = detail
-        self.hits: list[HitOut] = []
-        self.receipts: list[ReceiptOut] = []
-        self.cut = 0
-        self.lean = 0
-
-    def add(self, item: FusedHit) -> bool:
-        """Add one hit; False if the answer is full.
-
-        A hit that is too large without its text (a key of a thousand words) is left out, and the next one is tried.
-        """
-        receipt = _receipt(item, f"r{len(self.receipts) + 1}", self._detail)
-        hit = _hit_out(item, receipt.id, self._detail)
-        lean = self._lean(hit)
-        extra = len(compact_json(receipt.wire())) + 2
-        fitted = self._fit(lean, extra) or self._fit(lean.model_copy(update={"metadata": None}), extra)
-        if fitted is None:
-            return len(compact_json(lean.model_copy(update={"text": "", "metadata": None}).wire())) + extra > self._cap
-        self.lean += hit.metadata is not None and fitted.metadata is None
-        self.hits.append(fitted)
-        self.receipts.append(receipt)
-        self.cut += fitted.cut is not None
-        return True
-
-    def _lean(self, hit: HitOut) -> HitOut:
-        """The hit without its metadata if that is larger than the most a text may be."""
-        too_large = hit.metadata is not None and len(compact_json(hit.metadata)) > self._cap
-        return hit.model_copy(update={"metadata": None}) if too_large else hit
-
-    def receipt_free(self, hit: Hit, rank: int) -> HitOut | None:
-        """A superseded hit for ``superseded[]``, which needs no receipt; None if it does not fit."""
-        return self._fit(self._lean(_hit_out(FusedHit(hit=hit, score=0.0, store_rank=rank), "", self._detail)), 2)
-
-    def _fit(self, hit: HitOut, extra: int) -> HitOut | None:
-        whole = hit.text
-        short = clip(whole, self._cap)
-        size = len(compact_json(hit.model_copy(update={"text": short, "cut": len(whole)}).wire())) + extra
-        if size > self._room:
-            length = len(short) - (size - self._room) - 1
-            if length < min(_MIN_TEXT, len(whole)):
-                return None
-            short = clip(whole, length)
-        cut = len(whole) - len(short) if len(short) < len(whole) else None
-        fitted = hit.model_copy(update={"text": short, "cut": cut})
-        used = len(compact_json(fitted.wire())) + extra
-        if used > self._room:
-            return None
-        self._room -= used
-        return fitted
-
-
-def _receipt(item: FusedHit, receipt_id: str, detail: Detail) -> ReceiptOut:
-    hit = item.hit
-    return ReceiptOut(
-        id=receipt_id,
-        source=hit.address,
-        path=hit.path,
-        last_seen=iso_utc(hit.last_seen),
-        confidence=hit.confidence,
-        snippet=clip(hit.text, _SNIPPET) if detail == "detailed" else None,
-    )
-
-
-def _hit_out(item: FusedHit, receipt_id: str, detail: Detail) -> HitOut:
-    hit, more = item.hit, detail == "detailed"
-    recheck = hit.metadata.get("recheck")
-    return HitOut(
-        id=hit.address,
-        store=hit.store,
-        text=hit.text,
-        title=hit.title if more or not _says(hit.text, hit.title) else None,
-        path=hit.path if more or hit.path != hit.id else None,
-        score=float(f"{item.score:.6g}"),
-        store_rank=item.store_rank,
-        tier=hit.tier,
-        last_seen=iso_utc(hit.last_seen),
-        confidence=hit.confidence,
-        receipt=receipt_id,
-        sources=_sources(item),
-        type=hit.type if more else None,
-        topics=list(hit.topics) or None if more else None,
-        recheck=[str(reason) for reason in recheck] if isinstance(recheck, list) else None,  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-        superseded_at=iso_utc(hit.superseded_at),
-        superseded_by=hit.superseded_by,
-        why_changed=_text(hit.metadata.get("why_changed")),
-        metadata=_metadata(hit) if more else None,
-    )
-
-
-def _says(text: str, title: str | None) -> bool:
-    return title is None or text.startswith(title)
-
-
-def _sources(item: FusedHit) -> list[SourceOut] | None:
-    if len(item.sources) < 2:
-        return None
-    parts = [(*address.partition(":"), rank) for address, rank in item.sources]
-    return [SourceOut(store=store, id=native, store_rank=rank) for store, _, native, rank in parts]
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _metadata(hit: Hit) -> dict[str, Any] | None:
-    cleaned = clean_json(dict(hit.metadata))
-    return cleaned if isinstance(cleaned, dict) and cleaned else None  # pyright: ignore[reportUnknownVariableType]

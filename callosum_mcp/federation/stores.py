@@ -53,6 +53,15 @@ class Connection:
             if self._retired:
                 await self._close_if_idle()
 
+    def usage(self) -> dict[str, int] | None:
+        """Requests and kept connections of the adapter, if it tells."""
+        return self._adapter.usage() if self._adapter is not None else None
+
+    @property
+    def topical(self) -> bool:
+        """Whether the store can be asked by topic."""
+        return self._made().topical
+
     async def retire(self) -> None:
         """Close the adapter as soon as nobody uses it."""
         self._retired = True

@@ -5,6 +5,9 @@ Above: the federation. Below: models and text. No I/O, no client library.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from callosum_mcp.fusion.pooled import pooled
 from callosum_mcp.fusion.ranked import RankedList
 from callosum_mcp.fusion.rrf import percentile, rrf, rrf_pct
 from callosum_mcp.models.knobs import FusionMode
@@ -12,9 +15,17 @@ from callosum_mcp.models.values import FusedHit
 
 __all__ = ["RankedList", "fuse"]
 
-_FORMULAS = {"percentile": percentile, "rrf": rrf, "rrf_pct": rrf_pct}
 
+def fuse(mode: FusionMode, lists: Sequence[RankedList], *, query: str, k: int, pool_weight: float) -> list[FusedHit]:
+    """The fused list of a mode: every memory of every list with a weight above 0, once, in total order.
 
-def fuse(mode: FusionMode, lists: list[RankedList], k: int) -> list[FusedHit]:
-    """The fused list of a mode: every hit of every list with a weight above 0, in total order."""
-    return _FORMULAS[mode](lists, k)
+    Args:
+        mode: Which formula.
+        lists: The stores' lists in configured order.
+        query: The question; only `pooled` reads it.
+        k: RRF constant.
+        pool_weight: λ of `pooled`.
+    """
+    if mode == "pooled":
+        return pooled(query, lists, k=k, pool_weight=pool_weight)
+    return {"percentile": percentile, "rrf": rrf, "rrf_pct": rrf_pct}[mode](lists, k)

@@ -7,8 +7,11 @@ stores found; unless the user trusts another store more, which its higher weight
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from callosum_mcp.models.values import FusedHit
+
+_PLACES = {"exact": 0, "margin": 1, None: 2}
 
 
 def led(fused: Sequence[FusedHit], weights: Mapping[str, float], leads: frozenset[str]) -> list[FusedHit]:
@@ -21,12 +24,13 @@ def led(fused: Sequence[FusedHit], weights: Mapping[str, float], leads: frozense
     """
     highest = max(weights.values(), default=0.0)
 
-    def leading(item: FusedHit) -> bool:
-        trusted = weights.get(item.hit.store, 0.0) >= highest
-        return trusted and (item.hit.exact or item.hit.address in leads)
+    def lead(item: FusedHit) -> str | None:
+        if weights.get(item.hit.store, 0.0) < highest:
+            return None
+        return "exact" if item.hit.exact else "margin" if item.hit.address in leads else None
 
-    first = sorted((item for item in fused if leading(item)), key=lambda item: not item.hit.exact)
-    return [*first, *(item for item in fused if not leading(item))]
+    marked = [replace(item, lead=reason) if (reason := lead(item)) else item for item in fused]
+    return sorted(marked, key=lambda item: _PLACES[item.lead])
 
 
 def leader_by_margin(lists: Mapping[str, Sequence[float | None]], margin: float) -> str | None:

@@ -1,9 +1,9 @@
 """The same memory found twice: in two stores, or twice in one.
 
 Above: `fuse`. Below: text helpers. Pure. Two hits are one memory if their texts are the same after Unicode
-normalisation, case and white space, if one says as a whole what the other does (a fact whose value is a sentence), or
-if they carry the same URI or declared id and their texts do not contradict each other. Texts that differ in a number,
-a version, a path, a name or a negation stay two.
+normalisation, case and white space, if a memory says as a whole what a fact's value does, or if they carry the same
+URI or declared id and their texts do not contradict each other. Texts that differ in a number, a version, a path, a
+name or a negation stay two.
 """
 
 from __future__ import annotations
@@ -11,15 +11,23 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from callosum_mcp.models.values import Hit
-from callosum_mcp.text import normalised, words
+from callosum_mcp.text import STOPWORDS, normalised, words
 
 _PEEK = 96  # characters looked at before a text is normalised as a whole
 _HEAD = 32  # normalised characters that must agree before the rest is compared
 _SENTENCE_WORDS = 4  # a fact's value shorter than this says nothing without its key
+_CUT = ("…", "...")  # how stores mark a text they have shortened
 _SIGNS = re.compile(r"[\w./:@#-]*\d[\w./:@#-]*|[\w.-]*[/\\][\w./\\-]+")
-_NEGATIONS = frozenset("no not never none without cannot can't don't doesn't isn't aren't wasn't won't didn't".split())
+_NAME = re.compile(r"\b[^\W\d_]*[A-Z][^\W_]*")
+_NEGATIONS = frozenset(
+    "no not never none nor neither without cannot nicht nie nein kein keine keinen keiner ohne pas jamais aucun aucune "
+    "sans nunca ningún ninguna sin jamás não nem sem mai senza nessun nessuna niet geen nooit inte ingen nie bez не нет "
+    "ни без никогда".split()
+)
+_NEGATING = re.compile("[不没沒無无未非勿]|ない|ません|아니|않|없|\\w+n't\\b")
 
 SIMILAR = 0.8
 """Share of common words from which two texts count as nearly the same."""
@@ -47,39 +55,60 @@ def _same(hits: Sequence[Hit]) -> Iterable[tuple[int, int]]:
 
 def _same_text(hits: Sequence[Hit]) -> Iterable[tuple[int, int]]:
     """Pairs of equal texts. Most texts differ in their first characters, so few are normalised as a whole."""
-    buckets: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
+    buckets: defaultdict[str, list[int]] = defaultdict(list)
     for index, hit in enumerate(hits):
-        for wording in wordings(hit):
-            buckets[normalised(wording[:_PEEK])[:_HEAD]].append((index, wording))
+        for wording in filter(None, (hit.text, sentence_of(hit))):
+            buckets[_head(wording)].append(index)
     for bucket in buckets.values():
-        if len(bucket) < 2:
-            continue
-        seen: dict[str, int] = {}
-        for index, wording in bucket:
-            first = seen.setdefault(plain(wording), index)
-            if first != index:
-                yield first, index
+        if len(bucket) > 1:
+            yield from _same_in(hits, bucket)
 
 
-def wordings(hit: Hit) -> list[str]:
-    """The texts that say all of a hit: its text, and a fact's value where that is a sentence."""
+def _head(text: str) -> str:
+    """The first characters of a text as they are compared."""
+    head = plain(text[:_PEEK])[:_HEAD]
+    return head if len(head) == _HEAD or len(text) <= _PEEK else plain(text)[:_HEAD]
+
+
+def _same_in(hits: Sequence[Hit], bucket: Iterable[int]) -> Iterable[tuple[int, int]]:
+    """Pairs of equal texts, then memories with the one fact whose value they say; two keys are two memories."""
+    seen: dict[str, int] = {}
+    valued: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for index in dict.fromkeys(bucket):
+        text = plain(hits[index].text)
+        first = seen.setdefault(text, index)
+        if first != index:
+            yield first, index
+        value = sentence_of(hits[index])
+        if value is not None:
+            valued[plain(value)].setdefault(text, index)
+    for value, facts in valued.items():
+        if value in seen and len(facts) == 1:
+            yield seen[value], next(iter(facts.values()))
+
+
+def sentence_of(hit: Hit) -> str | None:
+    """A fact's value where that is a sentence, which says all of the fact without its key."""
     value = hit.metadata.get("value")
     if hit.type == "fact" and isinstance(value, str) and len(value.split()) >= _SENTENCE_WORDS:
-        return [hit.text, value]
-    return [hit.text]
+        return value
+    return None
 
 
 def plain(text: str) -> str:
     """A text for comparing: normalised, without a full stop at its end."""
-    return normalised(text).rstrip(" .")
+    return normalised(text).rstrip(" .。")
 
 
 def _same_declared(hits: Sequence[Hit]) -> Iterable[tuple[int, int]]:
-    seen: dict[str, int] = {}
+    """Pairs that carry the same URI or id; each with the first that it agrees with."""
+    seen: defaultdict[str, list[int]] = defaultdict(list)
     for index, hit in enumerate(hits):
         for key in _declared(hit):
-            first = seen.setdefault(key, index)
-            if first != index and compatible(hits[first].text, hit.text):
+            first = next((other for other in seen[key] if compatible(hits[other].text, hit.text)), None)
+            if first is None:
+                seen[key].append(index)
+            else:
                 yield first, index
 
 
@@ -89,20 +118,47 @@ def _declared(hit: Hit) -> list[str]:
 
 
 def compatible(first: str, second: str) -> bool:
-    """Whether two texts of one address may be one memory: one holds the other, or they agree in every sign."""
+    """Whether two texts of one address may be one memory: one is the other cut short, or no sign or name differs."""
     ours, theirs = plain(first), plain(second)
-    return ours in theirs or theirs in ours or signs(ours) == signs(theirs)
+    if ours == theirs or _begins(ours, first, theirs) or _begins(theirs, second, ours):
+        return True
+    return signs(first) == signs(second) and _named(first, theirs) and _named(second, ours)
+
+
+def _begins(ours: str, text: str, theirs: str) -> bool:
+    """Whether a text that says it was cut is how the other one begins."""
+    return text.rstrip().endswith(_CUT) and theirs.startswith(ours.rstrip(" .…"))
+
+
+def _named(text: str, other: str) -> bool:
+    """Whether every name of a text, which is any word with a capital, is a word of the other."""
+    names = {name.lower() for name in _NAME.findall(text)} - STOPWORDS
+    return names <= set(words(other))
 
 
 def signs(text: str) -> frozenset[str]:
     """What may not differ within one memory: numbers, versions, paths, names with digits, negations."""
-    low = text.lower()
-    return frozenset(_SIGNS.findall(low)) | _NEGATIONS.intersection(low.replace("’", "'").split())
+    low = text.lower().replace("’", "'")
+    found = {sign.strip("./:-") for sign in _SIGNS.findall(low)}
+    return frozenset(found) | _NEGATIONS.intersection(words(low)) | frozenset(_NEGATING.findall(low))
 
 
-def similar(first: Hit, second: Hit) -> bool:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sketch:
+    """What is compared of a text for being nearly the same."""
+
+    words: frozenset[str]
+    signs: frozenset[str]
+
+    @classmethod
+    def of(cls, hit: Hit) -> Sketch:
+        """The sketch of a hit."""
+        return cls(words=frozenset(words(hit.text)), signs=signs(hit.text))
+
+
+def similar(first: Sketch, second: Sketch) -> bool:
     """Whether two memories say nearly the same: most words in common, every number and negation alike."""
-    ours, theirs = set(words(first.text)), set(words(second.text))
+    ours, theirs = first.words, second.words
     if not ours or not theirs or min(len(ours), len(theirs)) < SIMILAR * max(len(ours), len(theirs)):
         return False
-    return len(ours & theirs) >= SIMILAR * len(ours | theirs) and signs(first.text) == signs(second.text)
+    return first.signs == second.signs and len(ours & theirs) >= SIMILAR * len(ours | theirs)

@@ -1,8 +1,8 @@
 """How well a text answers a question, by its words alone, on one scale for every store.
 
-Above: `pooled`. Below: text helpers. Pure. BM25 with statistics from the pooled hits of all stores, so that a term is rare
-or common for this question and these answers, whatever each store's own statistics are. Source: Robertson, Zaragoza,
-"The probabilistic relevance framework: BM25 and beyond", FnTIR 3(4), 2009, doi 10.1561/1500000019.
+Above: `pooled`. Below: text helpers. Pure. BM25 with statistics from the pooled hits of all stores, so that a term is
+rare or common for this question and these answers, whatever each store's own statistics are. Source: Robertson,
+Zaragoza, "The probabilistic relevance framework: BM25 and beyond", FnTIR 3(4), 2009, doi 10.1561/1500000019.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import pairwise
 from math import log
 
-from callosum_mcp.text import STOPWORDS, cjk_runs, words
+from callosum_mcp.text import STOPWORDS, UNSPACED, WORD, words
 
 K1 = 1.2
 """BM25's saturation of repeated terms; the paper's usual value."""
@@ -32,6 +32,9 @@ MAX_CHARS = 2_000
 ECHO = 0.6
 """A short text that shares this part of all its words with the question is the question again, not an answer."""
 
+SHORT_QUESTION = 3
+"""Up to so many content words, one word more may be all of the answer: "hermes port" and "hermes port = 8443"."""
+
 PROXIMITY = 0.8
 """Weight of two neighbouring words of the question standing close together, in units of the rarer one's rarity.
 
@@ -41,7 +44,7 @@ A plain form of the term-proximity score of Rasolofo, Savoy, ECIR 2003, doi 10.1
 NEAR_CHARS = 48
 """How far apart, in characters, two words are still close: about eight words of English."""
 
-_WORD_TAIL = re.compile(r"[^\W_]+")
+_WORD_TAIL = re.compile(WORD)
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 
 
@@ -66,17 +69,21 @@ def text_scores(query: str, texts: Sequence[str]) -> list[float]:
 
 
 def fold(text: str) -> str:
-    """Lower case without accents."""
+    """Lower case without accents; what is no accent (a Korean syllable, a Japanese sound mark) is put together again."""
     low = text.lower()
-    return low if low.isascii() else _ACCENTS.sub("", unicodedata.normalize("NFKD", low))
+    if low.isascii():
+        return low
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", low)))
 
 
 def query_terms(query: str) -> Counter[str]:
-    """The terms of a question in order, with how often each stands in it: stems of its content words, CJK bigrams."""
+    """The terms of a question in order, with how often each stands in it.
+
+    Stems of its content words, then the bigrams of what is written without spaces.
+    """
     low = fold(query)
-    runs = cjk_runs(low)
-    spaced = re.sub("|".join(map(re.escape, runs)), " ", low) if runs else low
-    found = words(spaced)
+    runs: list[str] = UNSPACED.findall(low)
+    found = words(UNSPACED.sub(" ", low) if runs else low)
     meaning = [word for word in found if word not in STOPWORDS and len(word) > 1] or found
     return Counter([*(stem(word) for word in meaning), *(pair for run in runs for pair in bigrams(run))])
 
@@ -122,7 +129,7 @@ def _places(asked: Iterable[str], texts: Sequence[str]) -> list[Places]:
     places: list[Places] = [{} for _ in texts]
     for term in asked:
         head = term[:-1] if len(term) > 3 and term[-1] in "iy" else term
-        whole = not (cjk_runs(term) and not term.isascii())
+        whole = UNSPACED.search(term) is None
         for text, found in zip(texts, places, strict=True):
             if head in text:
                 begins = _words_at(term, head, text) if whole else _all_at(term, text)
@@ -161,8 +168,16 @@ def _drop_echoes(query: str, texts: Sequence[str], places: list[Places]) -> None
     for index, text in enumerate(texts):
         if places[index] and len(text) <= longest:
             said = set(query_terms(text))
-            if len(asked & said) >= ECHO * len(asked | said):
+            if len(asked & said) >= ECHO * len(asked | said) and not _answers(text, asked, said):
                 places[index] = {}
+
+
+def _answers(text: str, asked: set[str], said: set[str]) -> bool:
+    """Whether a text that is nearly the question adds an answer to it: a number, or any word to a short question."""
+    added = said - asked
+    if any(sign.isdigit() for word in added for sign in word):
+        return True
+    return bool(added) and len(asked) <= SHORT_QUESTION and not text.rstrip().endswith(("?", "？"))
 
 
 def _rarity(asked: Counter[str], places: Sequence[Places]) -> dict[str, float]:

@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from math import log, sqrt
 
 from callosum_mcp.fusion.lexical import text_scores
-from callosum_mcp.fusion.ranked import Vote
+from callosum_mcp.fusion.ranked import Memory, RankedList, Vote, best_per_store, in_total_order, memories, votes
+from callosum_mcp.models.values import FusedHit, Part
 
 TRUST = 0.5
 """The least a store's own order counts: the fitted line falls at least this many standard deviations of the text
@@ -25,27 +26,51 @@ scores per unit of ln(rank), also where the returned texts say nothing."""
 TIE = 1e-4
 """Weight of the RRF share that breaks ties, as a part of the best value: too small to overturn any text."""
 
+AGREEMENT = 0.02
+"""What each further store that holds a memory adds, as a part of its best value. Measured on overlapping stores: .02
+gains .005 of nDCG@10, .1 loses .01, and summing the copies' values loses .10, since stores that overlap then outvote
+the others."""
 
-def pooled_values(query: str, votes: Sequence[Vote], *, k: int, pool_weight: float) -> list[float]:
-    """A value per vote: weight · ((1 - λ) · F + λ · L), with ties by weight / (k + rank).
+
+def pooled(query: str, lists: Sequence[RankedList], *, k: int, pool_weight: float) -> list[FusedHit]:
+    """value = weight · ((1 - λ) · F + λ · L) of the best copy, with ties by weight / (k + rank).
+
+    L is the text score of a hit, F its store's line fitted on L over ln(rank). Without any text match every L is 0, and
+    the order is that of weighted RRF.
 
     Args:
         query: The question.
-        votes: All votes, those of one store together and in rank order.
+        lists: The stores' lists.
         k: RRF constant of the tie-break.
-        pool_weight: λ, how much a hit's own text counts against its store's fitted line, 0–1.
+        pool_weight: λ, how much a hit's own text counts against its store's line, 0–1.
     """
-    local = text_scores(query, [vote.hit.text for vote in votes])
+    cast = votes(lists)
+    parts = _parts(query, cast, pool_weight)
+    unit = TIE * (max((part.value for part in parts), default=0.0) or 1.0)
+    return in_total_order([Memory(votes=v, parts=p, score=_score(v, p, k, unit)) for v, p in memories(cast, parts)])
+
+
+def _parts(query: str, cast: Sequence[Vote], pool_weight: float) -> list[Part]:
+    """Each vote's value and what it is made of."""
+    local = text_scores(query, [vote.hit.text for vote in cast])
     least = -TRUST * _deviation(local)
-    values: list[float] = []
-    for start, end in _runs(votes):
-        fitted = fit(local[start:end], steepest=least)
-        values += [
-            votes[start].weight * max(0.0, (1 - pool_weight) * line + pool_weight * text)
-            for line, text in zip(fitted, local[start:end], strict=True)
-        ]
-    unit = TIE * (max(values, default=0.0) or 1.0)
-    return [value + unit * vote.weight / (k + vote.rank) for value, vote in zip(values, votes, strict=True)]
+    parts: list[Part] = []
+    for start, end in _runs(cast):
+        line = fit(local[start:end], steepest=least)
+        for vote, fitted, text in zip(cast[start:end], line, local[start:end], strict=True):
+            value = vote.weight * max(0.0, (1 - pool_weight) * fitted + pool_weight * text)
+            parts.append(
+                Part(
+                    address=vote.hit.address, rank=vote.rank, weight=vote.weight, value=value, text=text, fitted=fitted
+                )
+            )
+    return parts
+
+
+def _score(copies: Sequence[Vote], parts: Sequence[Part], k: int, unit: float) -> float:
+    stores = best_per_store(copies)
+    agreed = parts[0].value * (1 + AGREEMENT * (len(stores) - 1))
+    return agreed + unit * max(vote.weight / (k + vote.rank) for vote in stores)
 
 
 def fit(scores: Sequence[float], *, steepest: float) -> list[float]:
@@ -65,7 +90,7 @@ def _deviation(values: Sequence[float]) -> float:
     return sqrt(sum((value - mean) ** 2 for value in values) / len(values))
 
 
-def _runs(votes: Sequence[Vote]) -> list[tuple[int, int]]:
+def _runs(cast: Sequence[Vote]) -> list[tuple[int, int]]:
     """Where each store's votes begin and end."""
-    starts = [i for i, vote in enumerate(votes) if i == 0 or vote.order != votes[i - 1].order]
-    return list(zip(starts, [*starts[1:], len(votes)], strict=True))
+    starts = [i for i, vote in enumerate(cast) if i == 0 or vote.order != cast[i - 1].order]
+    return list(zip(starts, [*starts[1:], len(cast)][: len(starts)], strict=True))

@@ -1,13 +1,16 @@
-"""Ranked lists, one per store: what every fusion formula reads.
+"""Ranked lists, one per store, and how their votes become one list: what every formula shares.
 
-Above: the formulas. Below: models. Pure. A list is in its store's own order; ranks start at 1.
+Above: the formulas. Below: identity and models. Pure. A list is in its store's own order; ranks start at 1.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from callosum_mcp.models.values import FusedHit, Hit
+from callosum_mcp.fusion.identity import groups
+from callosum_mcp.models.values import FusedHit, Hit, Part
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,7 +46,7 @@ class Vote:
         return 100.0 * (self.size - self.rank + 1) / self.size
 
 
-def votes(lists: list[RankedList]) -> list[Vote]:
+def votes(lists: Sequence[RankedList]) -> list[Vote]:
     """Every hit of every list that has a weight; lists in configured order, hits in rank order."""
     return [
         Vote(hit=hit, rank=rank, size=len(ranked.hits), weight=ranked.weight, order=order)
@@ -53,11 +56,67 @@ def votes(lists: list[RankedList]) -> list[Vote]:
     ]
 
 
-def in_total_order(scored: list[tuple[float, float, Vote]]) -> list[FusedHit]:
-    """Scored votes as fused hits in the one total order.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Memory:
+    """One memory: every vote for it, the one that is shown first, and what decides its place.
 
-    Higher score first, then the higher second key, then the better rank, then the store that comes first in the
+    Attributes:
+        votes: All its copies, the shown one first.
+        parts: How each copy's value came about, in the same order.
+        score: Orders the list.
+        second: Breaks ties of the score.
+    """
+
+    votes: tuple[Vote, ...]
+    parts: tuple[Part, ...]
+    score: float
+    second: float = 0.0
+
+    @property
+    def shown(self) -> Vote:
+        """The copy that stands in the list."""
+        return self.votes[0]
+
+
+def memories(cast: Sequence[Vote], parts: Sequence[Part]) -> list[tuple[tuple[Vote, ...], tuple[Part, ...]]]:
+    """The votes of each memory with their parts, the copy of the highest value first."""
+    together: defaultdict[int, list[int]] = defaultdict(list)
+    for index, group in enumerate(groups([vote.hit for vote in cast])):
+        together[group].append(index)
+    found: list[tuple[tuple[Vote, ...], tuple[Part, ...]]] = []
+    for indexes in together.values():
+        best_first = sorted(indexes, key=lambda i: (-parts[i].value, cast[i].rank, cast[i].order, cast[i].hit.id))
+        found.append((tuple(cast[i] for i in best_first), tuple(parts[i] for i in best_first)))
+    return found
+
+
+def best_per_store(copies: Sequence[Vote]) -> list[Vote]:
+    """The best rank of each store among the copies of a memory: a store votes once."""
+    best: dict[int, Vote] = {}
+    for vote in copies:
+        if vote.order not in best or vote.rank < best[vote.order].rank:
+            best[vote.order] = vote
+    return [best[order] for order in sorted(best)]
+
+
+def in_total_order(scored: Sequence[Memory]) -> list[FusedHit]:
+    """Memories as fused hits in the one total order.
+
+    Higher score first, then the higher second key, then the best rank, then the store that comes first in the
     configuration, then the native id. The same input always gives the same bytes.
     """
-    ordered = sorted(scored, key=lambda s: (-s[0], -s[1], s[2].rank, s[2].order, s[2].hit.id))
-    return [FusedHit(hit=vote.hit, score=score, store_rank=vote.rank) for score, _, vote in ordered]
+
+    def key(memory: Memory) -> tuple[float, float, int, int, str]:
+        best = min(vote.rank for vote in memory.votes)
+        return -memory.score, -memory.second, best, memory.shown.order, memory.shown.hit.id
+
+    return [
+        FusedHit(
+            hit=memory.shown.hit,
+            score=memory.score,
+            store_rank=memory.shown.rank,
+            sources=tuple((vote.hit.address, vote.rank) for vote in memory.votes),
+            parts=memory.parts,
+        )
+        for memory in sorted(scored, key=key)
+    ]

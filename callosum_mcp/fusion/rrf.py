@@ -1,32 +1,55 @@
 """Reciprocal rank fusion and its two variants: order out of ranks and weights alone.
 
-Above: the federation. Below: `ranked`. Pure. No magnitude of any store is read, so rescaling a store's scores changes
-nothing. Source of the formula: Cormack, Clarke, Büttcher, "Reciprocal rank fusion outperforms Condorcet and individual
-rank learning methods", SIGIR 2009, doi 10.1145/1571941.1572114; k = 60 is the paper's value.
+Above: `fuse`. Below: `ranked`. Pure. No magnitude of any store is read, so rescaling a store's scores changes nothing.
+Source of the formula: Cormack, Clarke, Büttcher, "Reciprocal rank fusion outperforms Condorcet and individual rank
+learning methods", SIGIR 2009, doi 10.1145/1571941.1572114; k = 60 is the paper's value.
 """
 
 from __future__ import annotations
 
-from callosum_mcp.fusion.ranked import RankedList, Vote, in_total_order, votes
-from callosum_mcp.models.values import FusedHit
+from collections.abc import Sequence
+
+from callosum_mcp.fusion.ranked import Memory, RankedList, Vote, best_per_store, in_total_order, memories, votes
+from callosum_mcp.models.values import FusedHit, Part
 
 
-def rrf(lists: list[RankedList], k: int = 60) -> list[FusedHit]:
-    """score = weight / (k + rank), rank from 1."""
-    return in_total_order([(share(vote, k), 0.0, vote) for vote in votes(lists)])
+def rrf(lists: Sequence[RankedList], k: int = 60) -> list[FusedHit]:
+    """score = Σ over stores weight / (k + rank), rank from 1; a store without the memory adds nothing."""
+    return in_total_order([Memory(votes=v, parts=p, score=_sum(v, k)) for v, p in _shares(lists, k)])
 
 
-def rrf_pct(lists: list[RankedList], k: int = 60) -> list[FusedHit]:
+def rrf_pct(lists: Sequence[RankedList], k: int = 60) -> list[FusedHit]:
     """As `rrf`; ties go to the higher percentile 100 · (n - rank + 1) / n."""
-    return in_total_order([(share(vote, k), vote.percentile, vote) for vote in votes(lists)])
+    return in_total_order(
+        [Memory(votes=v, parts=p, score=_sum(v, k), second=_highest(v)) for v, p in _shares(lists, k)]
+    )
 
 
-def percentile(lists: list[RankedList], k: int = 60) -> list[FusedHit]:
-    """score = weight · percentile; k has no part in it."""
+def percentile(lists: Sequence[RankedList], k: int = 60) -> list[FusedHit]:
+    """score = the highest weight · percentile of a store; k has no part in it."""
     del k
-    return in_total_order([(vote.weight * vote.percentile, 0.0, vote) for vote in votes(lists)])
+    cast = votes(lists)
+    parts = [_part(vote, vote.weight * vote.percentile) for vote in cast]
+    return in_total_order([Memory(votes=v, parts=p, score=p[0].value) for v, p in memories(cast, parts)])
 
 
 def share(vote: Vote, k: int) -> float:
     """One store's vote for one hit: weight / (k + rank)."""
     return vote.weight / (k + vote.rank)
+
+
+def _shares(lists: Sequence[RankedList], k: int) -> list[tuple[tuple[Vote, ...], tuple[Part, ...]]]:
+    cast = votes(lists)
+    return memories(cast, [_part(vote, share(vote, k)) for vote in cast])
+
+
+def _part(vote: Vote, value: float) -> Part:
+    return Part(address=vote.hit.address, rank=vote.rank, weight=vote.weight, value=value)
+
+
+def _sum(copies: Sequence[Vote], k: int) -> float:
+    return sum(share(vote, k) for vote in best_per_store(copies))
+
+
+def _highest(copies: Sequence[Vote]) -> float:
+    return max(vote.percentile for vote in copies)

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-FusionMode = Literal["rrf", "rrf_pct", "percentile"]
+FusionMode = Literal["pooled", "rrf", "rrf_pct", "percentile"]
 """How the stores' lists become one; see `callosum_mcp.fusion`."""
 
 MAX_RESULTS = 100
@@ -25,10 +25,18 @@ class Knobs(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    fusion_mode: Annotated[FusionMode, Field(description="How the lists of the stores become one list.")] = "rrf"
+    fusion_mode: Annotated[FusionMode, Field(description="How the lists of the stores become one list.")] = "pooled"
     k: Annotated[
         int, Field(ge=1, le=10_000, description="RRF constant: a vote is weight / (k + rank). 60 is the paper's value.")
     ] = 60
+    pool_weight: Annotated[
+        float,
+        Field(ge=0, le=1, description="pooled only: how much a hit's own text counts against its store's order."),
+    ] = 0.5
+    temporal_weight: Annotated[
+        float,
+        Field(ge=0, le=1, description="Part of a first rank's worth that youth adds when a question asks for a time."),
+    ] = 0.5
     authority_margin: Annotated[
         float,
         Field(ge=0, le=1, description="A store's best hit leads when it stands this far above its second; 0 is off."),

@@ -43,12 +43,12 @@ def _moment(value: object) -> object:
 
 Query = Annotated[
     str,
-    AfterValidator(_asked),
     Field(
         min_length=1,
         max_length=MAX_QUERY_CHARS,
         description="The question or keywords, in the user's words and language.",
     ),
+    AfterValidator(_asked),
 ]
 Moment = Annotated[
     float | None,

@@ -90,6 +90,11 @@ class HitOut(_Result):
     superseded_by: str | None = None
     why_changed: str | None = None
     cut: Annotated[int | None, Field(description="Characters of text left out; fetch gives all.")] = None
+    similar_to: Annotated[str | None, Field(description="Id of an earlier hit that says nearly the same.")] = None
+    edge: Annotated[
+        Literal["topic", "satellite", "supersedes"] | None, Field(description="In edges[]: how it is associated.")
+    ] = None
+    edge_of: Annotated[str | None, Field(description="In edges[]: id of the hit it is associated with.")] = None
     metadata: dict[str, Any] | None = None
 
 

@@ -181,6 +181,27 @@ class StoreStatus:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """What one copy of a memory brings to its score, for the trace.
+
+    Attributes:
+        address: The copy.
+        rank: Its rank in its store.
+        weight: Weight of its store.
+        value: What its formula gives it.
+        text: Text score (`pooled` only).
+        fitted: Its store's line at this rank (`pooled` only).
+    """
+
+    address: str
+    rank: int
+    weight: float
+    value: float
+    text: float | None = None
+    fitted: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class FusedHit:
     """One memory after merging.
 
@@ -189,9 +210,15 @@ class FusedHit:
         score: Orders the list; its size means nothing.
         store_rank: Rank of the shown copy in its store, from 1.
         sources: Every copy as (address, rank in its store); more than one where several stores had it.
+        parts: What each copy brings to the score, in the same order.
+        lead: Why it leads the list: ``exact`` or ``margin``.
+        temporal: What its youth added to the score.
     """
 
     hit: Hit
     score: float
     store_rank: int
     sources: tuple[tuple[str, int], ...] = ()
+    parts: tuple[Part, ...] = ()
+    lead: str | None = None
+    temporal: float = 0.0

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Iterable
 from dataclasses import dataclass
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
@@ -29,12 +30,14 @@ class Policy:
         hosts: Host names accepted besides loopback.
         origins: Origins accepted besides loopback's.
         any_host: Accept every Host header (listening on all addresses with a token).
+        any_address: Accept a Host header that is an IP address, since DNS rebinding needs a name.
     """
 
     token: SecretStr | None = None
     hosts: frozenset[str] = frozenset()
     origins: frozenset[str] = frozenset()
     any_host: bool = False
+    any_address: bool = False
 
 
 class Guard:
@@ -56,7 +59,7 @@ class Guard:
 
     def _refusal(self, headers: dict[str, str], path: str) -> Response | None:
         host = host_name(headers.get("host", ""))
-        if not (self._policy.any_host or host in LOOPBACK or host in self._policy.hosts):
+        if not self._host_allowed(host):
             return _no(421, f"Host {host!r} is not allowed; add it to server.allowed_hosts")
         origin = headers.get("origin")
         if origin is not None and not self._origin_allowed(origin, headers.get("host", "")):
@@ -67,10 +70,18 @@ class Guard:
             return response
         return None
 
+    def _host_allowed(self, host: str) -> bool:
+        if self._policy.any_host or host in LOOPBACK or host in self._policy.hosts:
+            return True
+        return self._policy.any_address and is_address(host)
+
     def _origin_allowed(self, origin: str, host: str) -> bool:
         if origin in self._policy.origins:
             return True
-        parts = urlsplit(origin)
+        try:
+            parts = urlsplit(origin)
+        except ValueError:
+            return False
         return parts.scheme in ("http", "https") and (parts.hostname in LOOPBACK or parts.netloc == host)
 
     def _knows_token(self, headers: dict[str, str]) -> bool:
@@ -91,6 +102,15 @@ def host_name(host: str) -> str:
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.partition(":")[0]
+
+
+def is_address(host: str) -> bool:
+    """Whether a host name is an IP address."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def allowed(names: Iterable[str]) -> frozenset[str]:

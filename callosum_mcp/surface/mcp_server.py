@@ -8,7 +8,7 @@ stores belong to the process, since a server lifespan would run once per SSE con
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import Any, cast
 
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
@@ -43,7 +43,7 @@ from callosum_mcp.federation.fanout import OnStatus
 from callosum_mcp.models.requests import FetchRequest, ListStoresRequest, nearest
 from callosum_mcp.models.results import RecallResult
 from callosum_mcp.models.values import StoreStatus
-from callosum_mcp.surface.tools import TOOLS, Services, Tool, input_schema, output_schema
+from callosum_mcp.surface.tools import TOOLS, Services, Tool, schemas
 from callosum_mcp.text import clean, clean_json, compact_json
 
 INSTRUCTIONS = (
@@ -89,7 +89,8 @@ class _Surface:
 
     async def list_tools(self, ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         if self._listed is None:
-            self._listed = ListToolsResult(tools=[_tool_out(tool) for tool in TOOLS])
+            shipped = schemas()
+            self._listed = ListToolsResult(tools=[_tool_out(tool, shipped[tool.name]) for tool in TOOLS])
         return self._listed
 
     async def call_tool(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult:
@@ -97,7 +98,8 @@ class _Surface:
         if tool is None:
             return _refusal(f"tool {params.name!r} is unknown; {nearest(params.name, list(self._tools))}")
         try:
-            wire = await tool.call(self._services, params.arguments or {}, _progress(ctx, self._asked()))
+            arguments = params.arguments or {}
+            wire = await tool.call(self._services, arguments, _progress(ctx, self._asked(arguments.get("stores"))))
         except AllStoresFailed as failed:
             return _failed(failed)
         except CallosumError as error:
@@ -162,25 +164,31 @@ class _Surface:
             return (await self._services.federation.fetch(request)).wire()
         raise MCPError(code=INVALID_PARAMS, message="Resource not found", data={"uri": uri})
 
-    def _asked(self) -> int:
-        return self._services.federation.state.stores.active()
+    def _asked(self, scope: object) -> int:
+        """How many stores a call asks: the enabled ones in its scope."""
+        stores = self._services.federation.state.stores
+        if not isinstance(scope, list):
+            return stores.active()
+        return sum(store.spec.enabled and store.spec.name in scope for store in stores.stores)
 
 
-def _tool_out(tool: Tool) -> ToolOut:
+def _tool_out(tool: Tool, shipped: dict[str, dict[str, Any]]) -> ToolOut:
     return ToolOut(
         name=tool.name,
         title=tool.title,
         description=tool.description,
-        input_schema=input_schema(tool),
-        output_schema=output_schema(tool),
+        input_schema=shipped["input"],
+        output_schema=shipped["output"],
         annotations=ToolAnnotations(
             read_only_hint=tool.read_only, destructive_hint=False, idempotent_hint=True, open_world_hint=False
         ),
     )
 
 
-def _progress(ctx: Context, total: int) -> OnStatus:
-    """One progress notification per store that answers; the session drops them if the caller asked for none."""
+def _progress(ctx: Context, total: int) -> OnStatus | None:
+    """One progress notification per store that answers, for callers that asked for progress."""
+    if (ctx.meta or {}).get("progress_token") is None:
+        return None
     done = 0
 
     async def tell(status: StoreStatus) -> None:
@@ -193,9 +201,19 @@ def _progress(ctx: Context, total: int) -> OnStatus:
 
 def _answer(wire: dict[str, Any]) -> CallToolResult:
     """The answer twice: structured, and as the same JSON in text, since clients read only one of the two."""
-    cleaned = clean_json(wire)
-    text = compact_json(cleaned)
-    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=cleaned)
+    wire, text = encodable(wire)
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=wire)
+
+
+def encodable(wire: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """An answer and its JSON that any transport can carry; what is clean already, which is the rule, is not copied."""
+    try:
+        text = compact_json(wire)
+        text.encode()
+    except ValueError:  # a lone surrogate or NaN out of a third party's adapter
+        wire = cast("dict[str, Any]", clean_json(wire))
+        text = compact_json(wire)
+    return wire, text
 
 
 def _failed(failed: AllStoresFailed) -> CallToolResult:

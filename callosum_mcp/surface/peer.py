@@ -5,13 +5,13 @@ Above: the REST routes. Below: models. Pure. Each field has the peer's meaning; 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from callosum_mcp import __version__
-from callosum_mcp.federation.shape import Gathered, answer_kind
+from callosum_mcp.federation.shape import Gathered
 from callosum_mcp.models.knobs import MAX_BUDGET_TOKENS, MAX_RESULTS, Knobs
 from callosum_mcp.models.requests import Names, Query
 from callosum_mcp.models.results import ConfigureResult, EngineOut, StoresResult
@@ -43,7 +43,7 @@ def search_answer(gathered: Gathered, budget_tokens: int | None) -> dict[str, An
         "stores_searched": [s.engine for s in gathered.statuses if s.status == "up"],
         "failed": [{"name": s.engine, "reason": _reason(s)} for s in down],
         "skipped": [{"name": s.engine, "reason": _reason(s)} for s in skipped],
-        "answer_kind": answer_kind(len(items), partial=gathered.partial),
+        "answer_kind": gathered.answer_kind,
         "partial": gathered.partial,
         "engines": [EngineOut.of(status).wire() for status in gathered.statuses],
     }
@@ -79,7 +79,7 @@ def peer_hit(item: FusedHit) -> dict[str, Any]:
         "content": hit.text,
         "score": item.score,
         "store_rank": item.store_rank,
-        "base_relevance": hit.relevance,
+        "base_relevance": 0.0 if hit.relevance is None else hit.relevance,  # always a number, as the peer's
         "native_score": native,
         "raw_distance": finite(meta.pop("raw_distance", None)),
         "metadata": meta | _tags(item),
@@ -113,19 +113,33 @@ def stores_answer(result: StoresResult) -> dict[str, Any]:
     }
 
 
-def configure_answer(result: ConfigureResult) -> dict[str, Any]:
-    """Body of a ``/configure`` answer: the peer's `changed` and ours in `changes`."""
-    changed: dict[str, Any] = {}
-    stores: dict[str, dict[str, Any]] = {}
-    for change in result.changed:
-        if change.setting.startswith("stores."):
-            name, _, knob = change.setting.removeprefix("stores.").rpartition(".")
-            stores.setdefault(name, {"name": name})[knob] = change.new
-        else:
-            changed[change.setting] = change.new
-    if stores:
-        changed["stores"] = list(stores.values())
+def configure_answer(result: ConfigureResult, asked: Mapping[str, Any], now: StoresResult) -> dict[str, Any]:
+    """Body of a ``/configure`` answer.
+
+    `changed` is, as the peer's, all that was asked for and holds now: a client that tunes takes a knob which is missing
+    there for one that has no effect. `changes` is what is different from before.
+    """
+    knobs = now.settings.model_dump(mode="json")
+    changed = {name: knobs[name] for name, value in asked.items() if name in knobs and value is not None}
+    named = {change.get("name") for change in asked.get("stores") or ()}
+    if named:
+        changed["stores"] = [
+            {"name": store.name, "weight": store.weight, "floor": store.floor, "enabled": store.enabled}
+            for store in now.stores
+            if store.name in named
+        ]
     return {"ok": True, "changed": changed, "active": result.active, "changes": result.wire()["changed"]}
+
+
+_NO_UPDATES = {
+    "status": "disabled",
+    "distribution": "callosum-mcp",
+    "installed": __version__,
+    "latest": None,
+    "update_available": False,
+    "detail": "callosum-mcp never asks for updates",
+    "checked_at": None,
+}
 
 
 def root_answer(result: StoresResult) -> dict[str, Any]:
@@ -135,5 +149,5 @@ def root_answer(result: StoresResult) -> dict[str, Any]:
         "version": __version__,
         "stores": [store.name for store in result.stores if store.enabled],
         "skipped": [{"name": store.name, "reason": "disabled"} for store in result.stores if not store.enabled],
-        "updates": {"status": "disabled", "distribution": "callosum-mcp", "installed": __version__},
+        "updates": _NO_UPDATES,
     }

@@ -5,6 +5,7 @@ Above: the command line. Below: models. Pure. The same facts as the JSON, in rea
 
 from __future__ import annotations
 
+import json
 import textwrap
 from collections.abc import Iterable
 
@@ -19,7 +20,11 @@ def recall_page(result: RecallResult) -> str:
     blocks += [_hit(number, hit) for number, hit in enumerate(result.hits, start=1)]
     if result.superseded:
         blocks += ["replaced by newer memories:", *(_hit(n, hit) for n, hit in enumerate(result.superseded, start=1))]
+    if result.edges:
+        blocks += ["associated:", *(_hit(n, hit) for n, hit in enumerate(result.edges, start=1))]
     blocks += [*_notes(result), _engines(result.engines)]
+    if result.trace is not None:
+        blocks.append(f"trace:\n{json.dumps(result.trace, ensure_ascii=False, indent=1)}")
     return "\n\n".join(block for block in blocks if block)
 
 
@@ -30,13 +35,15 @@ def _verdict(result: RecallResult) -> str:
         return "Nothing known: every store answered and none holds anything."
     if result.answer_kind == "unknown":
         return f"Nothing found, but not every store answered.{lacking}"
-    return f"{len(result.hits)} memories.{lacking}"
+    return f"{len(result.hits)} {'memory' if len(result.hits) == 1 else 'memories'}.{lacking}"
 
 
 def _hit(number: int, hit: HitOut) -> str:
     facts = [hit.store, hit.tier, hit.last_seen and f"last seen {hit.last_seen}", hit.id]
     facts += [f"replaced {hit.superseded_at}" if hit.superseded_at else None, hit.why_changed]
     facts += [f"recheck: {', '.join(hit.recheck)}" if hit.recheck else None]
+    facts += [f"{hit.edge} of {hit.edge_of}" if hit.edge else None]
+    facts += [f"much like {hit.similar_to}" if hit.similar_to else None]
     facts += [f"also in {', '.join(s.store for s in hit.sources if s.store != hit.store)}" if hit.sources else None]
     mark = f"[{hit.receipt}]" if hit.receipt else f"{number}."
     text = textwrap.fill(hit.text, _WIDTH, initial_indent=f"{mark} ", subsequent_indent="     ")

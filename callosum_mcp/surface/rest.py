@@ -176,7 +176,9 @@ class _Rest:
         return CompactJson({"ok": True, **(await self._administration.remove_store(wanted)).wire()})
 
     async def configure(self, request: Request) -> Response:
-        return CompactJson(peer.configure_answer(await self._administration.configure(await body_of(request))))
+        asked = await body_of(request)
+        result = await self._administration.configure(asked)
+        return CompactJson(peer.configure_answer(result, asked, await self._listed(probe=False)))
 
     async def metrics(self, request: Request) -> Response:
         return PlainTextResponse(metrics_text(await self._listed(probe=False)), media_type="text/plain; version=0.0.4")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, cast
@@ -21,6 +21,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp_types import (
+    INVALID_REQUEST,
     PARSE_ERROR,
     PROTOCOL_VERSION_META_KEY,
     ErrorData,
@@ -36,12 +37,26 @@ Frame = SessionMessage | Exception
 _log = logging.getLogger(__name__)
 
 
-async def serve_stdio(server: Server[Any]) -> None:
-    """Serve one client until its side of the pipe ends."""
-    async with stdio_server() as (inbound, outbound), outbound:
-        async with _Eras(server, cast("Any", outbound)).running() as eras:
-            async for frame in inbound:
-                await eras.route(frame)
+def _stay() -> None:
+    return
+
+
+async def serve_stdio(server: Server[Any], abandoned: Callable[[], None] = _stay) -> None:
+    """Serve one client until its side of the pipe ends.
+
+    Args:
+        server: Answers the frames.
+        abandoned: Called when serving is cancelled, or nobody reads stdout any more, before the stdin is at its end.
+            The thread that reads stdin cannot be interrupted, so a process that wants to end must end there.
+    """
+    async with stdio_server() as (inbound, outbound), inbound, outbound:
+        try:
+            async with _Eras(server, cast("Any", outbound)).running() as eras:
+                async for frame in inbound:
+                    await eras.route(frame)
+        except anyio.get_cancelled_exc_class():
+            abandoned()
+            raise
 
 
 @dataclass
@@ -60,9 +75,11 @@ class _Eras:
         """Until the block ends, loops may start; then every loop is told that the client has gone."""
         async with anyio.create_task_group() as group:
             self._group = group
-            yield self
-            for loop in self._loops.values():
-                loop.close()
+            try:
+                yield self
+            finally:
+                for loop in self._loops.values():
+                    loop.close()
 
     async def route(self, frame: Frame) -> None:
         """Give a frame to the loop it belongs to; a notification or a response to every loop there is."""
@@ -76,17 +93,22 @@ class _Eras:
             await loop.send(message)
 
     async def _repaired(self, fault: Exception) -> SessionMessage | None:
-        """A frame that only failed for a lone surrogate, mended; any other gets the parse error it is due."""
+        """A frame that only failed for a lone surrogate, mended; any other gets the error it is due."""
         line = _line(fault)
         if line is None:
-            _log.warning("a frame could not be read: %s", type(fault).__name__)
+            await self._refuse(INVALID_REQUEST, "Invalid Request")
             return None
         try:
             return SessionMessage(jsonrpc_message_adapter.validate_python(clean_json(json.loads(line)), by_name=False))
         except (ValueError, RecursionError):
-            error = JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=PARSE_ERROR, message="Parse error"))
-            await self.outbound.send(SessionMessage(error))
+            if line.strip():
+                await self._refuse(PARSE_ERROR, "Parse error")
             return None
+
+    async def _refuse(self, code: int, message: str) -> None:
+        _log.warning("a frame was refused: %s", message)
+        error = JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=code, message=message))
+        await self.outbound.send(SessionMessage(error))
 
     def _loop(self, era: str) -> MemoryObjectSendStream[Frame]:
         if era not in self._loops:
@@ -109,7 +131,8 @@ def _era(request: JSONRPCRequest) -> str:
 
 
 def _line(fault: Exception) -> str | None:
+    """The line that is not JSON for the SDK's parser; None for JSON that is no JSON-RPC."""
     if not isinstance(fault, ValidationError):
         return None
-    given: object = fault.errors(include_url=False)[0]["input"]
-    return given if isinstance(given, str) else None
+    error = fault.errors(include_url=False)[0]
+    return str(error["input"]) if error["type"] == "json_invalid" else None

@@ -197,7 +197,7 @@ def _each(**fields: object) -> Callable[[FakeSeren, Asked], Reply | None]:
 @cache
 def _many(kind: Kind) -> Reply:
     if kind == "memory":
-        return of({"hits": [{"id": str(n), "content": "x"} for n in range(100_000)]})
+        return of({"hits": [{"id": str(n), "content": f"x {n}"} for n in range(100_000)]})
     return of({"hits": [{"id": str(n), "key": str(n), "value": 1} for n in range(100_000)]})
 
 
@@ -207,6 +207,8 @@ def _deep(fake: FakeSeren, rows: list[Any]) -> list[Any]:
         nested = [nested]
     return [{**row, "metadata": {"nested": nested}, "recheck": nested, "raw_distance": nested} for row in rows]
 
+
+_WIDE = "x" * 100_000
 
 FAULTS: dict[str, Callable[[FakeSeren, Asked], Reply | None]] = {
     "401": _always(of({"detail": "unauthorized"}, 401)),
@@ -235,10 +237,14 @@ FAULTS: dict[str, Callable[[FakeSeren, Asked], Reply | None]] = {
     "nowhen": _each(superseded_at=1e300, created_at="9999-12-31T23:59:59-14:00", metadata={"ts": 10**400}),
     "many": lambda fake, asked: _many(fake.kind) if asked.path == "/search" else None,
     "deep_rows": _changed(_deep),
-    "wide_rows": _each(content="x" * 100_000, value="x" * 100_000),
+    "wide_rows": _changed(
+        lambda fake, rows: [{**row, "content": f"{n} {_WIDE}", "value": f"{n} {_WIDE}"} for n, row in enumerate(rows)]
+    ),
     "wide_keys": _changed(lambda fake, rows: [{**rows[0], "id": "i" * 300_000, "key": "k" * 300_000}, *rows[1:]]),
     "empty": _changed(lambda fake, rows: []),
-    "ignores_n": _changed(lambda fake, rows: [{**rows[0], "id": str(n), "key": f"k{n}"} for n in range(400)]),
+    "ignores_n": _changed(
+        lambda fake, rows: [{**rows[0], "id": str(n), "content": f"row {n}", "key": f"k{n}"} for n in range(400)]
+    ),
     "twice": _changed(lambda fake, rows: [*rows, *rows]),
 }
 """What a mode answers instead; None is the usual answer."""
