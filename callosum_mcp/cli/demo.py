@@ -22,7 +22,7 @@ from callosum_mcp.models.requests import RecallRequest
 from callosum_mcp.settings import load
 from callosum_mcp.surface.render import recall_page
 
-QUERY = "Is Hermes running, and on which port?"
+QUERY = "Is Hermes active, and on which port?"
 _AGE_DAYS = {"facts": 0.1, "episodes": 40.0, "notes": 12.0}
 _TIERS = {"facts": "live-infra", "episodes": "agent-memory", "notes": "recent-file"}
 _NOBODY = "http://127.0.0.1:9"  # the discard port, on which nothing listens
@@ -43,7 +43,7 @@ def demo() -> int:
 
         async def ask() -> str:
             async with application.running():
-                return recall_page(await application.federation.recall(RecallRequest(query=QUERY, n_results=5)))
+                return recall_page(await application.federation.recall(RecallRequest(query=QUERY, n_results=6)))
 
         sys.stdout.write(f"{anyio.run(ask)}\n\n{_NEXT}\n")
     return 0

@@ -25,12 +25,16 @@ def led(fused: Sequence[FusedHit], weights: Mapping[str, float], leads: frozense
     highest = max(weights.values(), default=0.0)
 
     def lead(item: FusedHit) -> str | None:
-        if weights.get(item.hit.store, 0.0) < highest:
-            return None
-        return "exact" if item.hit.exact else "margin" if item.hit.address in leads else None
+        if item.hit.exact and item.hit.relevance is not None and weights.get(item.hit.store, 0.0) >= highest:
+            return "exact"
+        return "margin" if any(part.address in leads and part.weight >= highest for part in item.parts) else None
 
-    marked = [replace(item, lead=reason) if (reason := lead(item)) else item for item in fused]
-    return sorted(marked, key=lambda item: _PLACES[item.lead])
+    return leaders_first([replace(item, lead=reason) if (reason := lead(item)) else item for item in fused])
+
+
+def leaders_first(fused: Sequence[FusedHit]) -> list[FusedHit]:
+    """Exact hits, then those that lead by their margin, then the rest, each in the order they are in."""
+    return sorted(fused, key=lambda item: _PLACES[item.lead])
 
 
 def leader_by_margin(lists: Mapping[str, Sequence[float | None]], margin: float) -> str | None:

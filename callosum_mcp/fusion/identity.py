@@ -14,14 +14,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from callosum_mcp.models.values import Hit
-from callosum_mcp.text import STOPWORDS, normalised, words
+from callosum_mcp.text import STOPWORDS, WORD, normalised, words
 
 _PEEK = 96  # characters looked at before a text is normalised as a whole
 _HEAD = 32  # normalised characters that must agree before the rest is compared
 _SENTENCE_WORDS = 4  # a fact's value shorter than this says nothing without its key
 _CUT = ("…", "...")  # how stores mark a text they have shortened
 _SIGNS = re.compile(r"[\w./:@#-]*\d[\w./:@#-]*|[\w.-]*[/\\][\w./\\-]+")
-_NAME = re.compile(r"\b[^\W\d_]*[A-Z][^\W_]*")
+_WORDS = re.compile(WORD)
 _NEGATIONS = frozenset(
     "no not never none nor neither without cannot nicht nie nein kein keine keinen keiner ohne pas jamais aucun aucune "
     "sans nunca ningún ninguna sin jamás não nem sem mai senza nessun nessuna niet geen nooit inte ingen nie bez не нет "
@@ -101,15 +101,20 @@ def plain(text: str) -> str:
 
 
 def _same_declared(hits: Sequence[Hit]) -> Iterable[tuple[int, int]]:
-    """Pairs that carry the same URI or id; each with the first that it agrees with."""
-    seen: defaultdict[str, list[int]] = defaultdict(list)
+    """Pairs that carry the same URI or id, where a text agrees with all that were taken together before it."""
+    seen: defaultdict[str, list[list[int]]] = defaultdict(list)
     for index, hit in enumerate(hits):
         for key in _declared(hit):
-            first = next((other for other in seen[key] if compatible(hits[other].text, hit.text)), None)
-            if first is None:
-                seen[key].append(index)
+            together = next((them for them in seen[key] if _agree(hit, (hits[other] for other in them))), None)
+            if together is None:
+                seen[key].append([index])
             else:
-                yield first, index
+                yield together[0], index
+                together.append(index)
+
+
+def _agree(hit: Hit, others: Iterable[Hit]) -> bool:
+    return all(compatible(other.text, hit.text) for other in others)
 
 
 def _declared(hit: Hit) -> list[str]:
@@ -132,8 +137,8 @@ def _begins(ours: str, text: str, theirs: str) -> bool:
 
 def _named(text: str, other: str) -> bool:
     """Whether every name of a text, which is any word with a capital, is a word of the other."""
-    names = {name.lower() for name in _NAME.findall(text)} - STOPWORDS
-    return names <= set(words(other))
+    names = {word.lower() for word in _WORDS.findall(text) if word != word.lower()}
+    return names - STOPWORDS <= set(_WORDS.findall(other))
 
 
 def signs(text: str) -> frozenset[str]:

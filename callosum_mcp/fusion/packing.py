@@ -18,15 +18,16 @@ def seated(fused: Sequence[FusedHit], seats: int, min_per_store: int) -> list[Fu
     """The hits that get a seat, in fused order.
 
     Every store keeps its first `min_per_store` hits as long as there are seats; they are taken from the tail of the
-    list, so that the head stays what fusion said.
+    list, so that the head stays what fusion said. A memory of several stores counts for each of them.
     """
     if min_per_store <= 0 or len(fused) <= seats:
         return list(fused[:seats])
     taken: Counter[str] = Counter()
     reserved: list[int] = []
     for index, item in enumerate(fused):
-        if taken[item.hit.store] < min_per_store and len(reserved) < seats:
-            taken[item.hit.store] += 1
+        stores = {item.hit.store, *(address.partition(":")[0] for address, _ in item.sources)}
+        if len(reserved) < seats and any(taken[store] < min_per_store for store in stores):
+            taken.update(stores)
             reserved.append(index)
     kept = set(reserved)
     for index in range(len(fused)):

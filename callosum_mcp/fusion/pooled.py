@@ -17,7 +17,8 @@ from math import log, sqrt
 
 from callosum_mcp.fusion.lexical import text_scores
 from callosum_mcp.fusion.ranked import Memory, RankedList, Vote, best_per_store, in_total_order, memories, votes
-from callosum_mcp.models.values import FusedHit, Part
+from callosum_mcp.fusion.rrf import share
+from callosum_mcp.models.values import FusedHit, Hit, Part
 
 TRUST = 0.5
 """The least a store's own order counts: the fitted line falls at least this many standard deviations of the text
@@ -33,7 +34,7 @@ the others."""
 
 
 def pooled(query: str, lists: Sequence[RankedList], *, k: int, pool_weight: float) -> list[FusedHit]:
-    """value = weight · ((1 - λ) · F + λ · L) of the best copy, with ties by weight / (k + rank).
+    """value = weight · ((1 - λ) · F + λ · L) of the best copy, with ties by the sum of weight / (k + rank).
 
     L is the text score of a hit, F its store's line fitted on L over ln(rank). Without any text match every L is 0, and
     the order is that of weighted RRF.
@@ -52,7 +53,7 @@ def pooled(query: str, lists: Sequence[RankedList], *, k: int, pool_weight: floa
 
 def _parts(query: str, cast: Sequence[Vote], pool_weight: float) -> list[Part]:
     """Each vote's value and what it is made of."""
-    local = text_scores(query, [vote.hit.text for vote in cast])
+    local = text_scores(query, [_said(vote.hit) for vote in cast])
     least = -TRUST * _deviation(local)
     parts: list[Part] = []
     for start, end in _runs(cast):
@@ -67,10 +68,17 @@ def _parts(query: str, cast: Sequence[Vote], pool_weight: float) -> list[Part]:
     return parts
 
 
+def _said(hit: Hit) -> str:
+    """All that a hit says: its title too, where the text does not begin with it (the heading above a section)."""
+    if hit.title is None or hit.text.startswith(hit.title):
+        return hit.text
+    return f"{hit.title}\n{hit.text}"
+
+
 def _score(copies: Sequence[Vote], parts: Sequence[Part], k: int, unit: float) -> float:
     stores = best_per_store(copies)
-    agreed = parts[0].value * (1 + AGREEMENT * (len(stores) - 1))
-    return agreed + unit * max(vote.weight / (k + vote.rank) for vote in stores)
+    agreed = max(part.value for part in parts) * (1 + AGREEMENT * (len(stores) - 1))
+    return agreed + unit * sum(share(vote, k) for vote in stores)
 
 
 def fit(scores: Sequence[float], *, steepest: float) -> list[float]:

@@ -79,15 +79,19 @@ class Memory:
 
 
 def memories(cast: Sequence[Vote], parts: Sequence[Part]) -> list[tuple[tuple[Vote, ...], tuple[Part, ...]]]:
-    """The votes of each memory with their parts, the copy of the highest value first."""
+    """The votes of each memory with their parts: exact copies before others, then the copy of the highest value."""
     together: defaultdict[int, list[int]] = defaultdict(list)
     for index, group in enumerate(groups([vote.hit for vote in cast])):
         together[group].append(index)
     found: list[tuple[tuple[Vote, ...], tuple[Part, ...]]] = []
     for indexes in together.values():
-        best_first = sorted(indexes, key=lambda i: (-parts[i].value, cast[i].rank, cast[i].order, cast[i].hit.id))
+        best_first = sorted(indexes, key=lambda i: _first_shown(cast[i], parts[i]))
         found.append((tuple(cast[i] for i in best_first), tuple(parts[i] for i in best_first)))
     return found
+
+
+def _first_shown(vote: Vote, part: Part) -> tuple[bool, float, int, int, str]:
+    return not vote.hit.exact, -part.value, vote.rank, vote.order, vote.hit.id
 
 
 def best_per_store(copies: Sequence[Vote]) -> list[Vote]:

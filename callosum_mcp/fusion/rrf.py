@@ -8,6 +8,7 @@ learning methods", SIGIR 2009, doi 10.1145/1571941.1572114; k = 60 is the paper'
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from callosum_mcp.fusion.ranked import Memory, RankedList, Vote, best_per_store, in_total_order, memories, votes
 from callosum_mcp.models.values import FusedHit, Part
@@ -30,7 +31,7 @@ def percentile(lists: Sequence[RankedList], k: int = 60) -> list[FusedHit]:
     del k
     cast = votes(lists)
     parts = [_part(vote, vote.weight * vote.percentile) for vote in cast]
-    return in_total_order([Memory(votes=v, parts=p, score=p[0].value) for v, p in memories(cast, parts)])
+    return in_total_order([Memory(votes=v, parts=p, score=max(x.value for x in p)) for v, p in memories(cast, parts)])
 
 
 def share(vote: Vote, k: int) -> float:
@@ -39,8 +40,15 @@ def share(vote: Vote, k: int) -> float:
 
 
 def _shares(lists: Sequence[RankedList], k: int) -> list[tuple[tuple[Vote, ...], tuple[Part, ...]]]:
+    """Each memory's votes and what they bring: a store votes once, so its further copies bring nothing."""
     cast = votes(lists)
-    return memories(cast, [_part(vote, share(vote, k)) for vote in cast])
+    found = memories(cast, [_part(vote, share(vote, k)) for vote in cast])
+    return [(copies, _counted(copies, parts)) for copies, parts in found]
+
+
+def _counted(copies: Sequence[Vote], parts: Sequence[Part]) -> tuple[Part, ...]:
+    counting = {vote.hit.address for vote in best_per_store(copies)}
+    return tuple(part if part.address in counting else replace(part, value=0.0) for part in parts)
 
 
 def _part(vote: Vote, value: float) -> Part:
