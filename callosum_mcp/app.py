@@ -12,12 +12,16 @@ from dataclasses import dataclass
 from functools import partial
 
 from callosum_mcp.adapters import registry
+from callosum_mcp.answer.ask import Answers
+from callosum_mcp.answer.rerank import HitReranker
+from callosum_mcp.answer.writing import Writer
 from callosum_mcp.federation.administration import Administration, AdminPolicy
 from callosum_mcp.federation.federation import Federation, State
 from callosum_mcp.federation.overlay import Overlay
 from callosum_mcp.federation.stores import Store, StoreSet
 from callosum_mcp.models.values import StoreSpec
 from callosum_mcp.settings import Loaded, token_from
+from callosum_mcp.surface.tools import Services
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,7 +30,18 @@ class Application:
 
     federation: Federation
     administration: Administration
+    answers: Answers
     loaded: Loaded
+    reranker: HitReranker | None = None
+
+    def services(self) -> Services:
+        """What the surfaces work on."""
+        return Services(
+            federation=self.federation,
+            administration=self.administration,
+            answers=self.answers,
+            aliases=frozenset(self.loaded.settings.surface.aliases),
+        )
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
@@ -34,6 +49,9 @@ class Application:
         try:
             yield
         finally:
+            await self.answers.aclose()
+            if self.reranker is not None:
+                await self.reranker.aclose()
             await self.administration.aclose()
 
 
@@ -52,7 +70,10 @@ def build(loaded: Loaded, *, keep_overlay: bool = True) -> Application:
     overlay = Overlay(loaded.overlay if keep_overlay else None, tokens)
     managed, notes = _managed(loaded.stores, overlay.load())
     stores = StoreSet(tuple(Store.of(spec) for spec in (*loaded.stores, *managed)))
-    federation = Federation(State(stores=stores, knobs=loaded.knobs))
+    writer = Writer(loaded.answering)
+    rerank = loaded.answering.rerank
+    reranker = None if rerank is None else HitReranker(rerank, writer)
+    federation = Federation(State(stores=stores, knobs=loaded.knobs), reranker)
     security = loaded.settings.security
     policy = AdminPolicy(
         config_file=loaded.file,
@@ -63,6 +84,8 @@ def build(loaded: Loaded, *, keep_overlay: bool = True) -> Application:
     return Application(
         federation=federation,
         administration=Administration(federation, overlay, tokens, policy),
+        answers=Answers(federation, writer),
+        reranker=reranker,
         loaded=loaded,
     )
 

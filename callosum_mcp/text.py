@@ -12,7 +12,9 @@ import unicodedata
 from datetime import UTC, datetime
 from typing import cast
 
-_MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff\u0e31-\u0e3a\u0e47-\u0e4e"
+_MARKS = (
+    "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff\u0e31-\u0e3a\u0e47-\u0e4e"
+)
 WORD = rf"[^\W_]+(?:[{_MARKS}][^\W_]*)*"
 """Pattern of one word: letters and digits, and the vowel signs and accents that some scripts write as marks."""
 
@@ -118,6 +120,8 @@ def normalised(text: str) -> str:
 
 def finite(value: object) -> float | None:
     """A finite number out of a loosely typed reply (numbers as strings count), else None."""
+    if value.__class__ is float:
+        return cast("float", value) if math.isfinite(cast("float", value)) else None
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

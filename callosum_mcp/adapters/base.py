@@ -36,6 +36,10 @@ class Adapter(ABC):
     side_effects: ClassVar[str] = "none"
     """What reading changes in the store: ``none``, ``audit`` or ``access_stats``."""
 
+    clean: ClassVar[bool] = False
+    """Its parse functions clean every text and number themselves (`parsing.text_of`, `text.finite`), each id once; the
+    federation then need not look again."""
+
     max_results: ClassVar[int] = 500
     """The most hits one search may ask for."""
 

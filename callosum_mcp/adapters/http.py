@@ -1,39 +1,32 @@
 """HTTP to one store: one connection pool, bounded replies, one retry, every failure a `StoreError`.
 
-Above: the HTTP adapters. Below: httpx2, which only this module and the engine transports import. There is one
-client per store, because a pool shared by many stores slows down with the square of the requests in it.
-Deadlines are not here: the fan-out's own clock covers connecting, waiting and reading.
+Above: the HTTP adapters. Below: `transport`, and httpx2 as the seam to it. There is one client per store, because a
+pool shared by many stores slows down with the square of the requests in it. Deadlines are not here: the fan-out's own
+clock covers connecting, waiting and reading.
 """
 
 from __future__ import annotations
 
 import json
-import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 from weakref import WeakSet
 
+import anyio
 import httpx2
 
+from callosum_mcp.adapters import transport as transports
+from callosum_mcp.adapters.http_errors import failure, rate_limited, unreachable
 from callosum_mcp.errors import (
-    StoreAuthFailed,
     StoreBadReply,
-    StoreError,
     StoreFailed,
-    StoreRateLimited,
-    StoreRefused,
-    StoreTimeout,
 )
 from callosum_mcp.models.values import StoreSpec
 from callosum_mcp.text import finite, one_line
 
 MAX_REPLY_BYTES = 4 * 2**20
 """A reply larger than this is refused: 50 hits of 80 KB, far beyond what any answer can show."""
-
-KEEPALIVE_S = 4.0
-"""Idle connections are closed after this many seconds, one less than uvicorn's default on the other side."""
 
 _STALE = (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError, httpx2.CloseError)
 
@@ -59,6 +52,7 @@ class JsonHttp:
     def __init__(self, spec: StoreSpec, *, transport: httpx2.AsyncBaseTransport | None = None) -> None:
         self._spec = spec
         self._transport = transport
+        self._may_be_faster = transport is None and transports.is_plain_loopback(spec.url)
         self._line: _Line | None = None
         self._streams: WeakSet[object] = WeakSet()
         self.requests = 0
@@ -77,6 +71,14 @@ class JsonHttp:
         """As `ask`, but None where the store says that it holds no such thing (404)."""
         status, body = await self._exchange(request)
         return None if status == 404 else self._read(status, body)
+
+    async def exchange(self, request: HttpRequest) -> tuple[int, bytes]:
+        """Status and body of an answer, for callers that read failures themselves.
+
+        Raises:
+            StoreError: If there is no answer, or one that redirects or asks to slow down.
+        """
+        return await self._exchange(request)
 
     def usage(self) -> dict[str, int]:
         """Requests answered, and how many of them on a connection that was open already."""
@@ -105,14 +107,27 @@ class JsonHttp:
             raise unreachable(fault) from fault
 
     async def _counted(self, request: HttpRequest) -> tuple[int, bytes]:
-        if self._line is None:
-            self._line = _Line(self._spec, self._transport)
-        answer, stream = await self._line.once(request)
+        line = await self._current()
+        answer, stream = await line.once(request)
         self.requests += 1
         self.reused += stream in self._streams
         if stream is not None:
             self._streams.add(stream)
         return answer
+
+    async def _current(self) -> _Line:
+        """The connections to use, replaced by faster ones as soon as there are any."""
+        line = self._line
+        if line is None:
+            self._line = line = _Line(self._spec, self._transport)
+        elif self._may_be_faster and self.requests >= transports.ASKED_BEFORE_FAST:
+            fast = transports.loaded_fast_transport()
+            if fast is not None:
+                self._may_be_faster = False
+                self._line = _Line(self._spec, fast)
+                await line.retire()
+                return self._line
+        return line
 
     async def _again(self, request: HttpRequest) -> tuple[int, bytes]:
         """The one retry: the server had closed the connection that the first try was sent on.
@@ -129,11 +144,7 @@ class JsonHttp:
 
 
 class _Line:
-    """The connections to one store, and what every request on them has in common.
-
-    Loopback goes straight to httpx2's transport: nothing of what its client adds (proxies, redirects, cookies, merged
-    URLs) is wanted there, and it costs a fifth of a request. Everything else goes through the client for its proxies.
-    """
+    """The connections to one store, and what every request on them has in common."""
 
     def __init__(self, spec: StoreSpec, transport: httpx2.AsyncBaseTransport | None) -> None:
         try:
@@ -144,10 +155,32 @@ class _Line:
         except (httpx2.InvalidURL, ValueError):
             raise StoreFailed("its url is not one a request can be sent to") from None
         self._urls: dict[str, httpx2.URL] = {}
-        self._ends = transport or _transport(spec.url)
+        self._ends: transports.Ends = transport or transports.transport_for(spec.url)
+        self._busy = 0
+        self._retired = False
 
     async def once(self, request: HttpRequest) -> tuple[tuple[int, bytes], object]:
         """One exchange: status and body, and the connection it went over."""
+        self._busy += 1
+        try:
+            return await self._exchanged(request)
+        finally:
+            self._busy -= 1
+            if self._retired and not self._busy:
+                await self.aclose()
+
+    async def retire(self) -> None:
+        """Close the connections when the last request on them has ended."""
+        self._retired = True
+        if not self._busy:
+            await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close the connections, also while the caller is being cancelled."""
+        with anyio.CancelScope(shield=True):
+            await self._ends.aclose()
+
+    async def _exchanged(self, request: HttpRequest) -> tuple[tuple[int, bytes], object]:
         response = await self._send(self._built(request))
         try:
             if response.is_redirect:
@@ -160,10 +193,6 @@ class _Line:
             return (response.status_code, await _bounded(response)), stream
         finally:
             await response.aclose()
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._ends.aclose()
 
     async def _send(self, request: httpx2.Request) -> httpx2.Response:
         if isinstance(self._ends, httpx2.AsyncClient):
@@ -184,13 +213,6 @@ class _Line:
         return httpx2.Request(request.method, url, headers=headers, content=content)
 
 
-def _transport(url: str) -> httpx2.AsyncBaseTransport | httpx2.AsyncClient:
-    limits = httpx2.Limits(max_connections=64, max_keepalive_connections=16, keepalive_expiry=KEEPALIVE_S)
-    if is_loopback(url):
-        return httpx2.AsyncHTTPTransport(verify=_trust(url), limits=limits)
-    return httpx2.AsyncClient(verify=_trust(url), timeout=None, limits=limits, follow_redirects=False)
-
-
 def _host(url: str) -> str:
     return urlsplit(url).netloc.rpartition("@")[2]
 
@@ -206,21 +228,6 @@ def _without_token(body: bytes, spec: StoreSpec) -> bytes:
     """A body that goes into an error, in case the store's own words repeat our token."""
     token = spec.token.get_secret_value() if spec.token is not None else ""
     return body.replace(token.encode(), b"***") if token else body
-
-
-def is_loopback(url: str) -> bool:
-    """Whether a URL points at this machine, for which no proxy is ever asked."""
-    try:
-        host = (urlsplit(url).hostname or "").rstrip(".")
-        return host == "localhost" or host.endswith(".localhost") or ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _trust(url: str) -> ssl.SSLContext | bool:
-    """The trust store, whose loading takes 0.1 s: not for loopback without TLS, where no certificate is shown."""
-    plain = url.startswith("http://") and is_loopback(url)
-    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True
 
 
 async def _bounded(response: httpx2.Response) -> bytes:
@@ -259,59 +266,3 @@ def not_json(body: bytes) -> StoreBadReply:
     start = one_line(body[:200].decode("utf-8", "replace"), 60)
     kind = "HTML (is a proxy or a login page in front of it?)" if start.startswith("<") else f"not JSON: {start!r}"
     return StoreBadReply(f"reply is {kind}")
-
-
-def failure(status: int, body: bytes) -> StoreError:
-    """The error of an HTTP status, with the store's own words where it gives some."""
-    said = _said(body)
-    if status in (401, 403):
-        return StoreAuthFailed(f"refused our token ({status}); set token, token_env or token_keyring of this store")
-    if 300 <= status < 400 or status < 200 or status == 204:
-        return StoreBadReply(f"answered {status} without a result")
-    if status in (400, 404, 405, 415, 422):
-        return StoreBadReply(f"does not understand our request ({status}{said}); is the type of this store right?")
-    return StoreFailed(f"answered {status}{said}")
-
-
-def _said(body: bytes) -> str:
-    try:
-        value: object = json.loads(body)
-    except (ValueError, RecursionError):
-        return ""
-    if not isinstance(value, dict):
-        return ""
-    words = [str(value[key]) for key in ("error", "reason", "detail", "message") if isinstance(value.get(key), str)]  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType, reportUnknownVariableType]
-    return f": {one_line(', '.join(words), 160)}" if words else ""
-
-
-def rate_limited(headers: Mapping[str, str]) -> StoreRateLimited:
-    """The failure of a 429, with the seconds the store asks for, at most an hour."""
-    after = finite(headers.get("retry-after"))
-    seconds = None if after is None else min(max(after, 0.0), 3_600.0)
-    return StoreRateLimited("asks us to slow down (429)", retry_after_s=seconds)
-
-
-def unreachable(fault: httpx2.HTTPError) -> StoreError:
-    """The error of a failed exchange; the only place where httpx2's tree becomes ours."""
-    if isinstance(fault, httpx2.TimeoutException):
-        return StoreTimeout("the connection timed out")
-    if isinstance(fault, httpx2.ConnectError):
-        return StoreRefused(_connect_detail(fault))
-    if isinstance(fault, httpx2.UnsupportedProtocol):
-        return StoreFailed("its url must start with http:// or https://")
-    if isinstance(fault, httpx2.LocalProtocolError):
-        return StoreFailed("its token or one of its headers holds characters that HTTP cannot carry")
-    if isinstance(fault, httpx2.ProxyError):
-        return StoreRefused("the proxy did not connect; check HTTP_PROXY and NO_PROXY")
-    if isinstance(fault, httpx2.DecodingError):
-        return StoreBadReply("reply cannot be decompressed")
-    return StoreFailed("the connection broke before the answer was complete")
-
-
-def _connect_detail(fault: httpx2.ConnectError) -> str:
-    text = str(fault).lower()
-    if "certificate" in text or "ssl" in text or "tls" in text:
-        return "TLS failed: its certificate is not trusted here, or it does not speak https"
-    if "name or service" in text or "getaddrinfo" in text or "nodename" in text:
-        return "its host name is unknown"
-    return "no connection: nothing listens at its address"

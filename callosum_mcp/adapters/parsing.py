@@ -66,6 +66,8 @@ def parsed(items: Iterable[object], parse: Callable[[Mapping[str, object]], Hit 
 def text_of(row: Mapping[str, object], key: str) -> str | None:
     """A cleaned, non-blank string; finite numbers and booleans are written out."""
     value = row.get(key)
+    if value is None:
+        return None
     if isinstance(value, str) and value.isascii() and value.isprintable():
         return value.strip() or None
     if isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):

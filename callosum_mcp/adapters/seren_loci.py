@@ -40,6 +40,7 @@ class SerenLoci(Adapter):
     options: ClassVar[frozenset[str]] = frozenset(
         {"search_path", "project", "include_fundamentals", "include_superseded", "widen"}
     )
+    clean: ClassVar[bool] = True
     max_results: ClassVar[int] = _CAP
 
     def __init__(self, spec: StoreSpec) -> None:

@@ -33,6 +33,7 @@ def parser() -> argparse.ArgumentParser:
     commands = root.add_subparsers(dest="command", metavar="COMMAND")
     _serve(commands.add_parser("serve", parents=[common], help="serve MCP over stdio, HTTP or SSE"))
     _recall(commands.add_parser("recall", parents=[common], help="ask every store one question"))
+    _ask(commands.add_parser("ask", parents=[common], help="one answer with receipts, out of every store"))
     _stores(commands.add_parser("stores", help="list, add, remove or probe stores"), common)
     commands.add_parser("doctor", parents=[common], help="check settings and stores, with a cure for each finding")
     commands.add_parser("demo", help="a small sample world: no server, no network, no settings")
@@ -72,6 +73,22 @@ def _recall(command: argparse.ArgumentParser) -> None:
         "--explain", dest="trace", action="store_true", default=None, help="also how each hit got its place (trace)"
     )
     command.add_argument("--timeout-ms", metavar="MS", help="milliseconds the call may take")
+
+
+def _ask(command: argparse.ArgumentParser) -> None:
+    command.add_argument("query", help="the question")
+    command.add_argument("--json", action="store_true", help="print the result object instead of a page")
+    command.add_argument("--mode", choices=("both", "chat", "search"), help="answer, hits or both (default: both)")
+    command.add_argument("--scope", action="append", metavar="NAME", help="ask only this store; may be given again")
+    command.add_argument("-k", metavar="N", help="most hits of one store, 1–100 (default: 12)")
+    command.add_argument(
+        "--no-synthesize",
+        dest="synthesize",
+        action="store_false",
+        default=None,
+        help="let no model write, even if one is configured",
+    )
+    command.add_argument("--timeout-ms", metavar="MS", help="milliseconds the call may take, with the model's part")
 
 
 def _stores(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:

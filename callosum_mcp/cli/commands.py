@@ -21,10 +21,20 @@ import anyio
 from callosum_mcp.app import Application, build
 from callosum_mcp.cli import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
 from callosum_mcp.errors import AllStoresFailed, CallosumError, SettingsError
-from callosum_mcp.models.requests import AddStoreRequest, ListStoresRequest, RecallRequest, RemoveStoreRequest, parse
+from callosum_mcp.federation.select import choose
+from callosum_mcp.models.asking import AskResult
+from callosum_mcp.models.requests import (
+    AddStoreRequest,
+    AskRequest,
+    ListStoresRequest,
+    RecallRequest,
+    RemoveStoreRequest,
+    parse,
+)
 from callosum_mcp.models.results import RecallResult, StoresResult
+from callosum_mcp.models.values import StoreStatus
 from callosum_mcp.settings import Loaded, Settings, load
-from callosum_mcp.surface.render import recall_page, stores_page
+from callosum_mcp.surface.render import ask_page, recall_page, stores_page
 from callosum_mcp.text import clean_json
 
 Action = Callable[[Application], Awaitable[int]]
@@ -95,6 +105,9 @@ def _recall(options: argparse.Namespace) -> int:
 
 
 async def _recall_with(application: Application, *, request: RecallRequest, as_json: bool) -> int:
+    from callosum_mcp.cli.progress import wait_for_indexes
+
+    await wait_for_indexes(choose(application.federation.state.stores, request.stores)[0], sys.stderr)
     try:
         result, code = await application.federation.recall(request), EXIT_OK
     except AllStoresFailed as failed:
@@ -104,6 +117,30 @@ async def _recall_with(application: Application, *, request: RecallRequest, as_j
         result, code = failed.answer, EXIT_FAILED
     show(_json(result.wire()) if as_json else recall_page(result))
     return code
+
+
+def _ask(options: argparse.Namespace) -> int:
+    names = [name for name in AskRequest.model_fields if getattr(options, name, None) is not None]
+    request = parse(AskRequest, {name: getattr(options, name) for name in names})
+    return with_application(options, partial(_ask_with, request=request, as_json=options.json))
+
+
+async def _ask_with(application: Application, *, request: AskRequest, as_json: bool) -> int:
+    try:
+        result, code = await application.answers.ask(request, _told), EXIT_OK
+    except AllStoresFailed as failed:
+        if not isinstance(failed.answer, AskResult):
+            raise
+        say(f"callosum-mcp: {failed}")
+        result, code = failed.answer, EXIT_FAILED
+    show(_json(result.wire()) if as_json else ask_page(request.query, result))
+    return code
+
+
+async def _told(status: StoreStatus) -> None:
+    """Progress, for a person who waits at a terminal."""
+    if sys.stderr.isatty():
+        say(f"{status.engine}: {status.status}")
 
 
 def _stores(options: argparse.Namespace) -> int:
@@ -176,6 +213,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "help": _help,
     "serve": _serve,
     "recall": _recall,
+    "ask": _ask,
     "stores": _stores,
     "doctor": _doctor,
     "demo": _demo,

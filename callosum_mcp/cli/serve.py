@@ -9,6 +9,7 @@ import argparse
 import os
 import socket
 import sys
+from collections.abc import Sequence
 from functools import partial
 
 import anyio
@@ -20,7 +21,6 @@ from callosum_mcp.settings import Loaded
 from callosum_mcp.surface.guard import LOOPBACK
 from callosum_mcp.surface.mcp_server import build_server
 from callosum_mcp.surface.stdio import serve_stdio
-from callosum_mcp.surface.tools import Services
 
 _GRACE_S = 2
 _BACKLOG = 128
@@ -34,18 +34,17 @@ def serve(options: argparse.Namespace, application: Application) -> int:
     Raises:
         SettingsError: If the port is taken.
     """
-    services = Services(federation=application.federation, administration=application.administration)
     if options.transport == "stdio":
         started()
-        anyio.run(_stdio, application, services)
+        anyio.run(_stdio, application)
         return EXIT_OK
-    return _http(application, services, options.host, options.port)
+    return _http(application, options.host, options.port)
 
 
-async def _stdio(application: Application, services: Services) -> None:
+async def _stdio(application: Application) -> None:
     async with application.running(), anyio.create_task_group() as group:
         group.start_soon(_watch_parent, group.cancel_scope, os.getppid())
-        await serve_stdio(build_server(services), partial(leave, EXIT_OK))
+        await serve_stdio(build_server(application.services()), partial(leave, EXIT_OK))
         group.cancel_scope.cancel()
 
 
@@ -56,7 +55,7 @@ async def _watch_parent(serving: anyio.CancelScope, parent: int) -> None:
     serving.cancel()
 
 
-def _http(application: Application, services: Services, host: str | None, port: int | None) -> int:
+def _http(application: Application, host: str | None, port: int | None) -> int:
     server = application.loaded.settings.server
     address = host or server.host
     if not may_listen(address, application.loaded):
@@ -65,16 +64,30 @@ def _http(application: Application, services: Services, host: str | None, port: 
             "Set server.bearer_token_env, or server.allow_open_lan: true\n"
         )
         return EXIT_REFUSED
-    listener = _listener(address, server.port if port is None else port)
+    listeners = _listeners(address, (server.ports or [server.port]) if port is None else [port])
     name = f"[{address}]" if ":" in address else address
-    sys.stderr.write(f"callosum-mcp: http://{name}:{listener.getsockname()[1]} (MCP at /mcp and /sse, page at /)\n")
-    _run(application, services, address, listener)
+    for listener in listeners:
+        sys.stderr.write(f"callosum-mcp: http://{name}:{listener.getsockname()[1]} (MCP at /mcp and /sse, page at /)\n")
+    _run(application, address, listeners)
     return EXIT_OK
 
 
 def may_listen(address: str, loaded: Loaded) -> bool:
     """Whether listening there lets nobody in who should not be: loopback, a token, or the user's word."""
     return address in LOOPBACK or loaded.bearer is not None or loaded.settings.server.allow_open_lan
+
+
+def _listeners(address: str, ports: Sequence[int]) -> list[socket.socket]:
+    """A socket for each port, or none at all."""
+    listeners: list[socket.socket] = []
+    try:
+        for port in ports:
+            listeners.append(_listener(address, port))  # noqa: PERF401 - those opened so far are closed on a failure
+    except SettingsError:
+        for listener in listeners:
+            listener.close()
+        raise
+    return listeners
 
 
 def _listener(address: str, port: int) -> socket.socket:
@@ -92,7 +105,7 @@ def _listener(address: str, port: int) -> socket.socket:
     return listener
 
 
-def _run(application: Application, services: Services, address: str, listener: socket.socket) -> None:
+def _run(application: Application, address: str, listeners: list[socket.socket]) -> None:
     import uvicorn
 
     from callosum_mcp.surface.guard import Policy, allowed
@@ -108,11 +121,11 @@ def _run(application: Application, services: Services, address: str, listener: s
         any_address=everywhere,
     )
     config = uvicorn.Config(
-        build_asgi(services, policy, application.running),
+        build_asgi(application.services(), policy, application.running),
         log_level=application.loaded.settings.logging.level,
         access_log=False,
         timeout_graceful_shutdown=_GRACE_S,
         lifespan="on",
     )
     started()
-    uvicorn.Server(config).run(sockets=[listener])
+    uvicorn.Server(config).run(sockets=listeners)

@@ -10,7 +10,7 @@ import fnmatch
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import anyio.to_thread
@@ -258,7 +258,20 @@ def _store_changes(value: object) -> list[StoreChange]:
         return []
     if not isinstance(value, list):
         raise InvalidInput("stores: must be a list of {name, weight?, floor?, enabled?}", field="stores")
-    return [parse(StoreChange, item if isinstance(item, dict) else {}) for item in value]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    items = cast("list[object]", value)
+    if len(items) > _MAX_STORES:
+        raise InvalidInput(f"stores: must hold at most {_MAX_STORES} entries", field="stores", kind="too_long")
+    return [_store_change(index, item) for index, item in enumerate(items)]
+
+
+def _store_change(index: int, item: object) -> StoreChange:
+    place = f"stores.{index}"
+    if not isinstance(item, dict):
+        raise InvalidInput(f"{place}: must be {{name, weight?, floor?, enabled?}}", field=place, kind="dict_type")
+    try:
+        return parse(StoreChange, cast("dict[str, Any]", item))
+    except InvalidInput as fault:
+        raise InvalidInput(f"{place}.{fault}", field=f"{place}.{fault.field}", kind=fault.kind) from None
 
 
 def _differences(old: State, new: State) -> list[Change]:

@@ -34,11 +34,14 @@ class Edge:
     of: str
 
 
-def satellites(shown: Sequence[FusedHit], budget: int) -> list[Edge]:
-    """What stores sent along with their hits, newest first, shared out over the hits in turn."""
-    if budget <= 0:
-        return []
-    known = {item.hit.address for item in shown}
+def satellites(shown: Sequence[FusedHit], known: set[str], budget: int) -> list[Edge]:
+    """What stores sent along with their hits, newest first, shared out over the hits in turn.
+
+    Args:
+        shown: The ranked hits.
+        known: Addresses that are shown already.
+        budget: How many at most.
+    """
     queues = [list(_sent_along(item.hit)) for item in shown]
     edges: dict[str, Edge] = {}
     for edge in in_turn(queues):

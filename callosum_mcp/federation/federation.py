@@ -16,9 +16,11 @@ import anyio.to_thread
 
 from callosum_mcp.adapters.base import Adapter
 from callosum_mcp.errors import AllStoresFailed, InvalidInput, StoreError, UnknownHit
+from callosum_mcp.federation.conflicts import settle
 from callosum_mcp.federation.edges import Edge, satellites, topic_edges
 from callosum_mcp.federation.fanout import Clock, OnStatus, Outcome, ask, fan_out
 from callosum_mcp.federation.order import ordered, retimed
+from callosum_mcp.federation.reranking import Reranker
 from callosum_mcp.federation.sane import sane, sane_hits
 from callosum_mcp.federation.select import Selection, choose, select, store_query
 from callosum_mcp.federation.shape import Gathered, shape
@@ -51,10 +53,12 @@ class Federation:
 
     Args:
         state: The stores and knobs to start with.
+        reranker: Reorders the fused hits by reading them; None leaves their order.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, reranker: Reranker | None = None) -> None:
         self.state = state
+        self._reranker = reranker
 
     async def recall(self, request: RecallRequest, on_status: OnStatus | None = None) -> RecallResult:
         """One ranked list out of every store, inside its budget.
@@ -69,24 +73,31 @@ class Federation:
         result = shape(gathered, budget_tokens=budget_tokens, detail=request.detail)
         if request.trace:
             result = traced(result, gathered, chosen, _usage(state.stores), state.knobs)
-        _refuse_if_failed(state.stores, gathered, result)
+        refuse_if_failed(state.stores, gathered, result)
         return result
 
-    async def gather(self, request: RecallRequest, on_status: OnStatus | None = None) -> Gathered:
+    async def gather(
+        self, request: RecallRequest, on_status: OnStatus | None = None, *, depth: int | None = None
+    ) -> Gathered:
         """Everything a recall finds, in order, before it is cut to its budget.
+
+        Args:
+            request: What is asked.
+            on_status: Told of each store's status as it comes.
+            depth: Candidates each store is asked for; None leaves it to `fetch_multiplier`.
 
         Raises:
             CallerError: If the request cannot be carried out as asked.
         """
-        return (await self._gathered(self.state, request, on_status))[0]
+        return (await self._gathered(self.state, request, on_status, depth))[0]
 
     async def _gathered(
-        self, state: State, request: RecallRequest, on_status: OnStatus | None
+        self, state: State, request: RecallRequest, on_status: OnStatus | None, depth: int | None = None
     ) -> tuple[Gathered, dict[str, Selection]]:
         """The steps of a recall up to the shaping, in the order the design gives them."""
         started = anyio.current_time()
         knobs, n_results = state.knobs, request.n_results or state.knobs.n_results
-        query = store_query(request, n_results * knobs.fetch_multiplier)
+        query = store_query(request, depth or n_results * knobs.fetch_multiplier)
         asked, skipped = choose(state.stores, request.stores)
         clock = Clock(
             deadline=started + _allowed_s(knobs, request.timeout_ms), store_timeout_s=knobs.per_store_timeout_s
@@ -96,14 +107,29 @@ class Federation:
         answered = [o.store for o in outcomes if o.value is not None]
         fused = await _ordered(_lists(answered, chosen), request.query, knobs)
         if knobs.temporal_weight > 0 and (query.timed or has_cue(request.query)):
-            fused = await _retimed(fused, 2 * n_results, answered, clock, knobs)
-        shown = _tiered(await _completed(seated(fused, n_results, knobs.min_per_store), answered, clock), answered)
+            fused, answering = await _retimed(fused, 2 * n_results, answered, clock, knobs)
+        else:
+            answering = answered
+        reordered = await self._reranker.rerank(request.query, fused, clock.deadline) if self._reranker else None
+        fused = list(reordered.hits) if reordered else fused
+        complete, answering = await _completed(seated(fused, n_results, knobs.min_per_store), answering, clock)
+
+        async def dated(items: Sequence[FusedHit]) -> list[FusedHit]:
+            return _tiered((await _completed(items, answering, clock))[0], answered)
+
+        settled = await settle(_tiered(complete, answered), fused, dated, request.query, n_results, knobs)
+        shown = settled.hits
+        superseded = _superseded(chosen, answered) if request.include_superseded else ()
         gathered = Gathered(
             query=request.query,
-            hits=tuple(shown),
+            hits=shown,
             fused=tuple(fused),
-            superseded=_superseded(chosen, answered) if request.include_superseded else (),
-            edges=tuple(await _edges(shown, answered, clock, knobs)),
+            conflicts=settled.conflicts,
+            parties=settled.parties,
+            now=settled.now,
+            reranked=reordered.told if reordered else None,
+            superseded=superseded,
+            edges=tuple(await _edges(shown, superseded, answering, clock, knobs)),
             statuses=_in_order(state.stores, [_recorded(o, chosen) for o in outcomes], skipped),
             took_s=anyio.current_time() - started,
         )
@@ -134,7 +160,12 @@ class Federation:
         return shape_fetch(replace(outcome.value, tier=tier_of(outcome.value, store.spec.tier)))
 
 
-def _refuse_if_failed(stores: StoreSet, gathered: Gathered, result: RecallResult) -> None:
+def refuse_if_failed(stores: StoreSet, gathered: Gathered, result: object) -> None:
+    """Nothing, if a store answered and every required one did.
+
+    Raises:
+        AllStoresFailed: Otherwise, with the result.
+    """
     failed = [s for s in gathered.statuses if s.status != "up" and s.reason not in ("disabled", "out_of_scope")]
     if not any(status.status == "up" for status in gathered.statuses):
         raise AllStoresFailed(f"no store answered: {_said(failed)}", result)
@@ -155,12 +186,14 @@ def _allowed_s(knobs: Knobs, timeout_ms: int | None) -> float:
 async def _search(adapter: Adapter, query: StoreQuery) -> StoreReply:
     """One store's part: its hits, dated too where a time filter needs the dates."""
     reply = await adapter.search(replace(query, limit=min(query.limit, adapter.max_results)))
-    reply = StoreReply(hits=sane_hits(reply.hits, adapter.spec.name), remark=reply.remark)
+    if not adapter.clean:
+        reply = StoreReply(hits=sane_hits(reply.hits, adapter.spec.name), remark=reply.remark)
     return replace(reply, hits=tuple(await _complete(adapter, reply.hits))) if query.timed else reply
 
 
 async def _complete(adapter: Adapter, hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    return sane_hits(await adapter.complete(hits), adapter.spec.name)
+    complete = await adapter.complete(hits)
+    return tuple(complete) if adapter.clean else sane_hits(complete, adapter.spec.name)
 
 
 async def _fetch(adapter: Adapter, native: str) -> Hit | None:
@@ -185,19 +218,22 @@ async def _ordered(lists: list[RankedList], query: str, knobs: Knobs) -> list[Fu
 
 async def _retimed(
     fused: list[FusedHit], depth: int, answered: Sequence[Store], clock: Clock, knobs: Knobs
-) -> list[FusedHit]:
-    """Step 8, for which the first hits need their dates before they are chosen."""
-    head = await _completed(fused[:depth], answered, clock)
-    return retimed([*head, *fused[depth:]], knobs, time.time())
+) -> tuple[list[FusedHit], list[Store]]:
+    """Step 8, for which the first hits need their dates before they are chosen; and the stores that still answer."""
+    head, answering = await _completed(fused[:depth], answered, clock)
+    return retimed([*head, *fused[depth:]], knobs, time.time()), answering
 
 
-async def _edges(shown: Sequence[FusedHit], answered: Sequence[Store], clock: Clock, knobs: Knobs) -> list[Edge]:
+async def _edges(
+    shown: Sequence[FusedHit], superseded: Sequence[Hit], answering: Sequence[Store], clock: Clock, knobs: Knobs
+) -> list[Edge]:
     """Step 10: satellites, then topic associations; nothing of it is shown twice."""
     if not knobs.edges_enabled or not shown:
         return []
-    sent_along = satellites(shown, knobs.satellite_budget)
-    known = {address for item in shown for address, _ in item.sources} | {edge.hit.address for edge in sent_along}
-    topical = [store for store in answered if store.connection.topical]
+    known = {address for item in shown for address, _ in item.sources} | {hit.address for hit in superseded}
+    sent_along = satellites(shown, known, knobs.satellite_budget)
+    known |= {edge.hit.address for edge in sent_along}
+    topical = [store for store in answering if store.connection.topical]
     return [*sent_along, *await topic_edges(shown, topical, known, knobs.edge_budget, clock)]
 
 
@@ -230,8 +266,13 @@ def _in_order(stores: StoreSet, *parts: list[StoreStatus]) -> tuple[StoreStatus,
     return tuple(by_name[name] for name in stores.names() if name in by_name)
 
 
-async def _completed(shown: Sequence[FusedHit], asked: Sequence[Store], clock: Clock) -> list[FusedHit]:
-    """The shown hits with what their stores' searches leave out, as far as the deadline allows."""
+async def _completed(
+    shown: Sequence[FusedHit], asked: Sequence[Store], clock: Clock
+) -> tuple[list[FusedHit], list[Store]]:
+    """The shown hits with what their stores' searches leave out, as far as the deadline allows.
+
+    A store that fails now is not among those returned, and so not asked again in this call.
+    """
     lacking: dict[str, list[Hit]] = {}
     for item in shown:
         if item.hit.last_seen is None:
@@ -239,4 +280,6 @@ async def _completed(shown: Sequence[FusedHit], asked: Sequence[Store], clock: C
     stores = [store for store in asked if store.spec.name in lacking]
     outcomes = await fan_out(stores, lambda adapter: _complete(adapter, lacking[adapter.spec.name]), clock)
     done = {hit.address: hit for outcome in outcomes for hit in outcome.value or ()}
-    return [replace(item, hit=done.get(item.hit.address, item.hit)) for item in shown]
+    failed = {outcome.store.spec.name for outcome in outcomes if outcome.value is None}
+    answering = [store for store in asked if store.spec.name not in failed]
+    return [replace(item, hit=done.get(item.hit.address, item.hit)) for item in shown], answering

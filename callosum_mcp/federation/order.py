@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from callosum_mcp.fusion import RankedList, fuse
-from callosum_mcp.fusion.authority import leader_by_margin, led
+from callosum_mcp.fusion.authority import leader_by_margin, leaders_first, led
 from callosum_mcp.fusion.temporal import bonus
 from callosum_mcp.models.knobs import Knobs
 from callosum_mcp.models.values import FusedHit
@@ -53,7 +53,7 @@ def _document(item: FusedHit) -> str:
 
 
 def retimed(fused: Sequence[FusedHit], knobs: Knobs, now: float) -> list[FusedHit]:
-    """Step 8: the list with younger hits before their near equals; exact hits keep the lead.
+    """Step 8: the list with younger hits before their near equals; what leads and what was put last stays there.
 
     Args:
         fused: The list.
@@ -62,7 +62,7 @@ def retimed(fused: Sequence[FusedHit], knobs: Knobs, now: float) -> list[FusedHi
     """
     unit = _unit(fused, knobs)
     younger = [_younger(item, bonus(item.hit.last_seen, now, unit, knobs.temporal_weight)) for item in fused]
-    return sorted(younger, key=lambda item: (item.lead is None, -item.score))
+    return leaders_first(spread(sorted(younger, key=lambda item: -item.score)))
 
 
 def _younger(item: FusedHit, gain: float) -> FusedHit:

@@ -5,7 +5,9 @@ Above: shape. Below: models. A text is cut before a hit is left out; metadata gi
 
 from __future__ import annotations
 
-from callosum_mcp.models.results import HitOut, ReceiptOut
+from collections.abc import Sequence
+
+from callosum_mcp.models.results import ConflictOut, HitOut, ReceiptOut
 from callosum_mcp.text import clip, compact_json
 
 MIN_TEXT = 80
@@ -44,6 +46,17 @@ class Packer:
         self.lean += hit.metadata is not None and fitted.metadata is None
         self.cut += fitted.cut is not None
         return fitted
+
+    def within(self, conflicts: Sequence[ConflictOut], share: int) -> list[ConflictOut]:
+        """The conflicts that fit into a share of the room, which they take before any hit does."""
+        taken: list[ConflictOut] = []
+        for conflict in conflicts:
+            size = _size(conflict.wire()) + 1
+            if size <= share:
+                taken.append(conflict)
+                share -= size
+                self._room -= size
+        return taken
 
     def hopeless(self, hit: HitOut, receipt: ReceiptOut) -> bool:
         """Whether a hit is too large without any text, so that the next one may still fit."""

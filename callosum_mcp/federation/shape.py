@@ -8,16 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from callosum_mcp.federation.conflicts import conflict_out
 from callosum_mcp.federation.edges import Edge
 from callosum_mcp.federation.packer import MIN_TEXT, Packer
-from callosum_mcp.federation.view import edge_out, hit_out, receipt_of, similar_to
+from callosum_mcp.federation.view import edge_out, hit_out, receipt_of, similar_to, whole_days
 from callosum_mcp.fusion.packing import CHARS_PER_TOKEN
 from callosum_mcp.models.requests import Detail
 from callosum_mcp.models.results import AnswerKind, EngineOut, HitOut, RecallResult
 from callosum_mcp.models.values import FusedHit, Hit, StoreStatus
+from callosum_mcp.reconcile.reconciliation import Conflict
 from callosum_mcp.text import clip, compact_json
 
-_TAIL = 220  # room for the note, tokens and took_ms, which are known last
+_TAIL = 250  # room for the note, tokens and took_ms, which are known last
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,6 +34,10 @@ class Gathered:
         edges: Associated memories.
         statuses: One status per configured store, in configured order.
         took_s: Seconds since the call began.
+        conflicts: In what the seated hits contradict each other, or hits without a seat.
+        parties: The hits without a seat that a conflict names.
+        reranked: What a reranker did, if there is one.
+        now: When the ages were taken, in Unix seconds; 0 if nobody looked.
     """
 
     query: str
@@ -41,6 +47,10 @@ class Gathered:
     edges: tuple[Edge, ...] = ()
     statuses: tuple[StoreStatus, ...] = ()
     took_s: float = 0.0
+    conflicts: tuple[Conflict, ...] = ()
+    parties: tuple[FusedHit, ...] = ()
+    now: float = 0.0
+    reranked: Mapping[str, object] | None = None
 
     @property
     def partial(self) -> bool:
@@ -66,7 +76,8 @@ def shape(gathered: Gathered, *, budget_tokens: int, detail: Detail) -> RecallRe
     empty = _with_statuses(_empty(gathered, limit), gathered.statuses, limit - _TAIL)
     room = limit - _TAIL - len(compact_json(empty.wire()))
     packer = Packer(room=room, cap=max(room // 3, MIN_TEXT))
-    hits = _listed(packer, gathered.hits, detail)
+    conflicts = packer.within([conflict_out(one) for one in gathered.conflicts], room * 2 // 3)
+    hits = _listed(packer, gathered, detail)
     old = [(hit, hit_out(FusedHit(hit=hit, score=0.0, store_rank=rank), detail)) for rank, hit in _numbered(gathered)]
     superseded = _added(packer, old, detail)
     ranked = enumerate(gathered.edges, start=1)
@@ -76,11 +87,18 @@ def shape(gathered: Gathered, *, budget_tokens: int, detail: Detail) -> RecallRe
             "{} more hits did not fit: ask with a larger budget_tokens": len(gathered.hits) - len(hits),
             "{} texts cut: fetch(id) gives all of one": packer.cut,
             "metadata of {} left out": packer.lean,
+            "{} conflicts did not fit": len(gathered.conflicts) - len(conflicts),
             "{} superseded did not fit": len(gathered.superseded) - len(superseded),
             "{} statuses left out": len(gathered.statuses) - len(empty.engines),
         }
     )
-    found = {"hits": hits, "receipts": packer.receipts, "superseded": superseded, "edges": edges}
+    found = {
+        "hits": hits,
+        "conflicts": conflicts,
+        "receipts": packer.receipts,
+        "superseded": superseded,
+        "edges": edges,
+    }
     return _finished(empty.model_copy(update={**found, "note": note, "truncated": note is not None}))
 
 
@@ -88,12 +106,13 @@ def _numbered(gathered: Gathered) -> Iterable[tuple[int, Hit]]:
     return enumerate(gathered.superseded, start=1)
 
 
-def _listed(packer: Packer, items: Sequence[FusedHit], detail: Detail) -> list[HitOut]:
+def _listed(packer: Packer, gathered: Gathered, detail: Detail) -> list[HitOut]:
     """The ranked hits that fit; one too large without its text is left out, and the next one is tried."""
-    alike = similar_to(items)
+    alike = similar_to(gathered.hits)
     taken: list[HitOut] = []
-    for item in items:
-        hit = hit_out(item, detail).model_copy(update={"similar_to": alike.get(item.hit.address)})
+    for item in gathered.hits:
+        more = {"similar_to": alike.get(item.hit.address), "age_days": whole_days(item.hit, gathered.now)}
+        hit = hit_out(item, detail).model_copy(update=more)
         receipt = receipt_of(item.hit, detail)
         fitted = packer.take(hit, receipt)
         if fitted is not None:

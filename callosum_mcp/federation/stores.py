@@ -59,8 +59,8 @@ class Connection:
 
     @property
     def topical(self) -> bool:
-        """Whether the store can be asked by topic."""
-        return self._made().topical
+        """Whether the store can be asked by topic; not once it was removed, even while a call still uses it."""
+        return self._adapter is not None and self._adapter.topical
 
     async def retire(self) -> None:
         """Close the adapter as soon as nobody uses it."""

@@ -25,13 +25,15 @@ def traced(
     result: RecallResult, gathered: Gathered, chosen: Mapping[str, Selection], usage: Mapping[str, object], knobs: Knobs
 ) -> RecallResult:
     """The answer with its trace; parts of the trace that do not fit below the ceiling are left out, largest last."""
-    shown = {hit.id for hit in result.hits}
+    shown = {hit.id for hit in (*result.hits, *result.superseded)}
     trace: dict[str, Any] = {
         "settings": {name: getattr(knobs, name) for name in _KNOBS},
         "hits": [_hit(place, item) for place, item in enumerate(gathered.hits, start=1)],
         "stores": _stores(gathered, chosen, usage),
         "dropped": _dropped(gathered, chosen, shown),
     }
+    if gathered.reranked is not None:
+        trace["rerank"] = dict(gathered.reranked)
     room = MAX_BUDGET_TOKENS * CHARS_PER_TOKEN - len(compact_json(result.wire()))
     for part in ("dropped", "stores", "hits"):
         if len(compact_json(trace)) <= room:
@@ -79,10 +81,21 @@ def _stores(
 def _dropped(gathered: Gathered, chosen: Mapping[str, Selection], shown: set[str]) -> list[dict[str, str]]:
     """Every hit that was found and is not shown."""
     told = [{"id": address, "why": why} for one in chosen.values() for address, why in one.dropped]
+    told += _set_aside(gathered, chosen, shown)
     seated = {item.hit.address for item in gathered.hits}
     told += _reasons((item for item in gathered.hits if item.hit.address not in shown), "budget")
     told += _reasons((item for item in gathered.fused if item.hit.address not in seated), "no seat: beyond n_results")
     return told
+
+
+def _set_aside(gathered: Gathered, chosen: Mapping[str, Selection], shown: set[str]) -> list[dict[str, str]]:
+    """Hits that took no part in the list: replaced ones, and those of stores without a weight."""
+    voted = {address for item in gathered.fused for address, _ in item.sources}
+    wanted = {hit.address for hit in gathered.superseded}
+    old = [hit.address for one in chosen.values() for hit in one.superseded if hit.address not in shown]
+    silent = [hit.address for one in chosen.values() for hit in one.ranked if hit.address not in voted]
+    told = [{"id": address, "why": "budget" if address in wanted else "superseded"} for address in old]
+    return [*told, *({"id": address, "why": "weight 0"} for address in silent)]
 
 
 def _reasons(items: Iterable[FusedHit], why: str) -> list[dict[str, str]]:

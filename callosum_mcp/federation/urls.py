@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from callosum_mcp.adapters.http import is_loopback
+from callosum_mcp.adapters.transport import is_loopback
 from callosum_mcp.errors import InvalidInput
 
 

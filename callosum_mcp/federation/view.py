@@ -13,6 +13,7 @@ from callosum_mcp.fusion.identity import Sketch, similar
 from callosum_mcp.models.requests import Detail
 from callosum_mcp.models.results import HitOut, ReceiptOut, SourceOut
 from callosum_mcp.models.values import FusedHit, Hit
+from callosum_mcp.reconcile.authority import age_days
 from callosum_mcp.text import clean_json, clip, iso_utc
 
 _SNIPPET = 160
@@ -50,10 +51,16 @@ def hit_out(item: FusedHit, detail: Detail) -> HitOut:
         topics=list(hit.topics) or None if more else None,
         recheck=_strings(hit.metadata.get("recheck")),
         superseded_at=iso_utc(hit.superseded_at),
-        superseded_by=hit.superseded_by,
+        superseded_by=hit.superseded_by or ("unknown" if hit.superseded and hit.superseded_at is None else None),
         why_changed=_text(hit.metadata.get("why_changed")),
         metadata=_metadata(hit) if more else None,
     )
+
+
+def whole_days(hit: Hit, now: float) -> int | None:
+    """Whole days since the hit was last known to hold; None if that or the moment now (Unix seconds) is unknown."""
+    age = age_days(hit, now) if now else None
+    return None if age is None else int(age)
 
 
 def edge_out(edge: Edge, rank: int, detail: Detail) -> HitOut:

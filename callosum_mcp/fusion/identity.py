@@ -20,14 +20,15 @@ _PEEK = 96  # characters looked at before a text is normalised as a whole
 _HEAD = 32  # normalised characters that must agree before the rest is compared
 _SENTENCE_WORDS = 4  # a fact's value shorter than this says nothing without its key
 _CUT = ("…", "...")  # how stores mark a text they have shortened
-_SIGNS = re.compile(r"[\w./:@#-]*\d[\w./:@#-]*|[\w.-]*[/\\][\w./\\-]+")
+_JOINED = re.compile(r"[\w./\\:@#-]+")
+_SIGN = re.compile(r"[\d/\\]")  # searched in one piece at a time: a pattern for both would take quadratic time
 _WORDS = re.compile(WORD)
 _NEGATIONS = frozenset(
     "no not never none nor neither without cannot nicht nie nein kein keine keinen keiner ohne pas jamais aucun aucune "
-    "sans nunca ningún ninguna sin jamás não nem sem mai senza nessun nessuna niet geen nooit inte ingen nie bez не нет "
+    "sans nunca ningún ninguna sin jamás não nem sem mai senza nessun nessuna niet geen nooit inte ingen bez не нет "
     "ни без никогда".split()
 )
-_NEGATING = re.compile("[不没沒無无未非勿]|ない|ません|아니|않|없|\\w+n't\\b")
+_NEGATING = re.compile("[不没沒無无未非勿]|ない|ません|아니|않|없|n't\\b")
 
 SIMILAR = 0.8
 """Share of common words from which two texts count as nearly the same."""
@@ -144,7 +145,7 @@ def _named(text: str, other: str) -> bool:
 def signs(text: str) -> frozenset[str]:
     """What may not differ within one memory: numbers, versions, paths, names with digits, negations."""
     low = text.lower().replace("’", "'")
-    found = {sign.strip("./:-") for sign in _SIGNS.findall(low)}
+    found = {piece.strip("./:-") for piece in _JOINED.findall(low) if _SIGN.search(piece)}
     return frozenset(found) | _NEGATIONS.intersection(words(low)) | frozenset(_NEGATING.findall(low))
 
 

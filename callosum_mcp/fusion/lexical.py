@@ -57,7 +57,7 @@ def text_scores(query: str, texts: Sequence[str]) -> list[float]:
     folded = [fold(text[:MAX_CHARS]) for text in texts]
     asked = query_terms(query)
     places = _places(asked, folded)
-    _drop_echoes(query, folded, places)
+    _drop_echoes(query, asked, folded, places)
     rarity = _rarity(asked, places)
     lengths = [text.count(" ") + 1 for text in folded]
     mean = sum(lengths) / len(lengths) if lengths else 1.0
@@ -69,7 +69,7 @@ def text_scores(query: str, texts: Sequence[str]) -> list[float]:
 
 
 def fold(text: str) -> str:
-    """Lower case without accents; what is no accent (a Korean syllable, a Japanese sound mark) is put together again."""
+    """Lower case without accents; a Korean syllable or a Japanese sound mark, which is no accent, stays whole."""
     low = text.lower()
     if low.isascii():
         return low
@@ -162,13 +162,14 @@ def _all_at(term: str, text: str) -> list[int]:
     return begins
 
 
-def _drop_echoes(query: str, texts: Sequence[str], places: list[Places]) -> None:
-    asked = set(query_terms(query))
+def _drop_echoes(query: str, asked: Iterable[str], texts: Sequence[str], places: list[Places]) -> None:
+    """Take the terms out of texts that are the question again. Few hold so many of its terms that they need a look."""
+    wanted = set(asked)
     longest = 3 * len(query) + 60
     for index, text in enumerate(texts):
-        if places[index] and len(text) <= longest:
+        if len(text) <= longest and len(places[index]) >= max(ECHO * len(wanted), 1):
             said = set(query_terms(text))
-            if len(asked & said) >= ECHO * len(asked | said) and not _answers(text, asked, said):
+            if len(wanted & said) >= ECHO * len(wanted | said) and not _answers(text, wanted, said):
                 places[index] = {}
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from callosum_mcp.fusion.identity import groups
 from callosum_mcp.models.values import FusedHit, Hit, Part
@@ -103,6 +103,14 @@ def best_per_store(copies: Sequence[Vote]) -> list[Vote]:
     return [best[order] for order in sorted(best)]
 
 
+def _with_all_topics(memory: Memory) -> Hit:
+    """The shown copy with the topics of all copies, its own first."""
+    hit = memory.shown.hit
+    if len(memory.votes) == 1:
+        return hit
+    return replace(hit, topics=tuple(dict.fromkeys(topic for vote in memory.votes for topic in vote.hit.topics)))
+
+
 def in_total_order(scored: Sequence[Memory]) -> list[FusedHit]:
     """Memories as fused hits in the one total order.
 
@@ -116,7 +124,7 @@ def in_total_order(scored: Sequence[Memory]) -> list[FusedHit]:
 
     return [
         FusedHit(
-            hit=memory.shown.hit,
+            hit=_with_all_topics(memory),
             score=memory.score,
             store_rank=memory.shown.rank,
             sources=tuple((vote.hit.address, vote.rank) for vote in memory.votes),

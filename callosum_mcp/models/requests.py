@@ -21,6 +21,12 @@ MAX_QUERY_CHARS = 8_000
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 
 Detail = Literal["concise", "detailed"]
+Mode = Literal["chat", "search", "both"]
+
+
+def _whole(text: object) -> object:
+    """Half an emoji, which a client cut, becomes a question mark; pydantic takes no such text at all."""
+    return text.encode("utf-8", "replace").decode("utf-8") if isinstance(text, str) else text
 
 
 def _asked(text: str) -> str:
@@ -48,6 +54,7 @@ Query = Annotated[
         max_length=MAX_QUERY_CHARS,
         description="The question or keywords, in the user's words and language.",
     ),
+    BeforeValidator(_whole),
     AfterValidator(_asked),
 ]
 Moment = Annotated[
@@ -98,6 +105,31 @@ class RecallRequest(_Request):
     ] = False
     timeout_ms: TimeoutMs | None = None
     trace: Annotated[bool, Field(description="Add how each hit got its place.")] = False
+
+
+class AskRequest(_Request):
+    """Arguments of `ask`."""
+
+    query: Query
+    mode: Annotated[
+        Mode, Field(description="chat: the answer with its receipts. search: the ranked hits. both: both.")
+    ] = "both"
+    scope: Annotated[Names | None, Field(description="Ask only these stores; the default is all enabled ones.")] = None
+    k: Annotated[int, Field(ge=1, le=MAX_RESULTS, description="Most hits of one store.")] = 12
+    synthesize: Annotated[
+        bool, Field(description="Let the configured model write the answer; false: put together from the hits.")
+    ] = True
+    timeout_ms: Annotated[
+        int | None, Field(ge=1, le=600_000, description="Milliseconds this call may take, with the model's part.")
+    ] = None
+
+
+class DarwinAskRequest(_Request):
+    """Arguments of `darwin_ask`, the name of `ask` that older agents know."""
+
+    query: Query
+    mode: Annotated[Mode, Field(description="chat, search or both.")] = "both"
+    scope: Annotated[Names | None, Field(description="Ask only these stores; the default is all enabled ones.")] = None
 
 
 class ListStoresRequest(_Request):

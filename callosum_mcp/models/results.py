@@ -80,6 +80,7 @@ class HitOut(_Result):
     store_rank: Annotated[int, Field(description="Rank in its own store, 1 is best.")]
     tier: Tier | None = None
     last_seen: Annotated[str | None, Field(description="ISO 8601 UTC.")] = None
+    age_days: Annotated[int | None, Field(description="Whole days since last_seen.")] = None
     confidence: float | None = None
     receipt: Annotated[str, Field(description="Id of its receipt in receipts[].")]
     sources: Annotated[list[SourceOut] | None, Field(description="All copies, where several stores had it.")] = None
@@ -101,11 +102,14 @@ class HitOut(_Result):
 class ConflictOut(_Result):
     """Memories that assert the same fact and disagree."""
 
-    claim: str
-    winner: str
-    losers: list[str]
-    kind: Literal["temporal_update", "genuine_conflict"]
-    reason: str
+    claim: Annotated[str, Field(description="What it is about.")]
+    winner: Annotated[str, Field(description="Id of the hit with the higher authority.")]
+    losers: Annotated[list[str], Field(description="Ids of the hits that contradict it.")]
+    kind: Annotated[
+        Literal["temporal_update", "genuine_conflict"],
+        Field(description="The newer replaces the older, or both claim to hold now."),
+    ]
+    reason: Annotated[str, Field(description="Why the winner won.")]
 
 
 class RecallResult(_Result):

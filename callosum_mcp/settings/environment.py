@@ -22,18 +22,23 @@ PREFIX, PEER_PREFIX = "CALLOSUM_", "SEREN_SCC_"
 
 _PLACE = re.compile(r"\$\{([^}]*)(\}?)")
 _VARIABLE = re.compile(r"(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?", re.DOTALL)
-_LISTS = frozenset({"ALLOWED_HOSTS", "ALLOWED_ORIGINS", "ALLOW_HOSTS", "ALLOW_TOKEN_ENV"})
+_LISTS = frozenset({"ALLOWED_HOSTS", "ALLOWED_ORIGINS", "ALLOW_HOSTS", "ALLOW_TOKEN_ENV", "PORTS", "ALIASES"})
 
 NAMES: dict[str, KeyPath] = {
     **{name.upper(): ("federation", name) for name in Knobs.model_fields},
     **{
         name.upper(): ("server", name)
-        for name in ("host", "port", "bearer_token", "bearer_token_env", "bearer_token_keyring", "allow_open_lan")
+        for name in "host port ports bearer_token bearer_token_env bearer_token_keyring allow_open_lan".split()
     },
     "ALLOWED_HOSTS": ("server", "allowed_hosts"),
     "ALLOWED_ORIGINS": ("server", "allowed_origins"),
     "ALLOW_HOSTS": ("security", "allow_hosts"),
     "ALLOW_TOKEN_ENV": ("security", "allow_token_env"),
+    **{
+        f"ANSWER_{name.upper()}": ("answer", name)
+        for name in "synthesize allow_paid available_s rerank rerank_url rerank_model rerank_token_env".split()
+    },
+    "ALIASES": ("surface", "aliases"),
     "LOG_LEVEL": ("logging", "level"),
     "LOG_QUERIES": ("logging", "log_queries"),
 }

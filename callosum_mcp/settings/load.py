@@ -17,11 +17,13 @@ from typing import Any, cast
 from pydantic import BaseModel, SecretStr, ValidationError
 
 from callosum_mcp.errors import SettingsError
+from callosum_mcp.models.asking import AnswerPolicy
 from callosum_mcp.models.knobs import Knobs
 from callosum_mcp.models.requests import reason
 from callosum_mcp.models.values import StoreSpec
+from callosum_mcp.settings.answering import answer_policy
 from callosum_mcp.settings.environment import PEER_PREFIX, PREFIX, expand, overrides, token_from
-from callosum_mcp.settings.model import Settings, StoreSection
+from callosum_mcp.settings.model import BackendSection, Settings, StoreSection
 from callosum_mcp.settings.source import KeyPath, Source, read_source
 
 DEFAULT_STORES = (
@@ -31,7 +33,8 @@ DEFAULT_STORES = (
 )
 """The stores of a start without any settings."""
 
-_MAY_HOLD_SECRETS = frozenset({"token", "bearer_token", "headers", "options", "url"})
+_MAY_HOLD_SECRETS = frozenset({"token", "bearer_token", "headers", "options", "url", "rerank_url"})
+_LISTED: dict[str, type[BaseModel]] = {"stores": StoreSection, "backends": BackendSection}
 _SHAPES = {
     "model_type": "must be a mapping of names to values",
     "dict_type": "must be a mapping of names to values",
@@ -54,6 +57,7 @@ class Loaded:
         store_paths: Where each store is declared, for errors found later.
         bearer: The token that callers of the HTTP side must send.
         file: The file read, if any.
+        answering: How answers are written.
         overlay: Where managed stores are kept.
         source: The file's data and lines.
         environ: The environment it was read with.
@@ -65,6 +69,7 @@ class Loaded:
     store_paths: tuple[KeyPath, ...]
     bearer: SecretStr | None
     file: Path | None
+    answering: AnswerPolicy
     overlay: Path
     source: Source
     environ: Mapping[str, str] = field(repr=False)
@@ -96,6 +101,7 @@ def load(explicit: Path | None, environ: Mapping[str, str], cwd: Path) -> Loaded
         store_paths=paths if file else (("stores",),) * len(DEFAULT_STORES),
         bearer=_bearer(settings, source, environ, changes),
         file=file,
+        answering=answer_policy(settings.answer, source, environ),
         overlay=_overlay(file, environ, cwd),
         source=source,
         environ=environ,
@@ -200,8 +206,8 @@ def known_at(path: KeyPath) -> list[str]:
 
 
 def _inner(model: type[BaseModel], name: str) -> type[BaseModel]:
-    if name == "stores":
-        return StoreSection
+    if name in _LISTED:
+        return _LISTED[name]
     field = model.model_fields.get(name)
     inner = None if field is None else field.annotation
     return inner if isinstance(inner, type) and issubclass(inner, BaseModel) else model

@@ -9,6 +9,7 @@ import json
 import textwrap
 from collections.abc import Iterable
 
+from callosum_mcp.models.asking import AskConflict, AskHit, AskReceipt, AskResult
 from callosum_mcp.models.results import EngineOut, HitOut, RecallResult, StoreOut, StoresResult
 
 _WIDTH = 110
@@ -26,6 +27,49 @@ def recall_page(result: RecallResult) -> str:
     if result.trace is not None:
         blocks.append(f"trace:\n{json.dumps(result.trace, ensure_ascii=False, indent=1)}")
     return "\n\n".join(block for block in blocks if block)
+
+
+def ask_page(query: str, result: AskResult) -> str:
+    """An answer as a page: the prose, its receipts, who lost, then hits and stores."""
+    blocks = [f"» {query}", textwrap.fill(result.answer, _WIDTH) if result.answer else ""]
+    blocks += ["\n".join(_receipt(receipt) for receipt in result.receipts)]
+    blocks += [_conflict(conflict) for conflict in result.conflicts]
+    blocks += ["\n".join(["hits:", *(_found(hit) for hit in result.hits)]) if result.hits else ""]
+    blocks += [_written(result), f"note: {result.note}" if result.note else "", _engines(result.engines)]
+    return "\n\n".join(block for block in blocks if block)
+
+
+def _receipt(receipt: AskReceipt) -> str:
+    facts = [receipt.source, receipt.tier, _aged(receipt.last_seen, receipt.age_days), receipt.hit]
+    text = textwrap.fill(receipt.snippet, _WIDTH, initial_indent=f"[{receipt.id}] ", subsequent_indent="     ")
+    return f"{text}\n     — {' · '.join(fact for fact in facts if fact)}"
+
+
+def _aged(last_seen: str | None, age_days: int | None) -> str | None:
+    if last_seen is None:
+        return None
+    return f"last seen {last_seen}" if age_days is None else f"last seen {last_seen}, {age_days} d ago"
+
+
+def _conflict(conflict: AskConflict) -> str:
+    pairs = zip(conflict.losers, conflict.loser_receipts, strict=True)
+    losers = ", ".join(f"{tier} [{receipt}]" for tier, receipt in pairs)
+    winner = f"{conflict.winner} [{conflict.winner_receipt}]"
+    return f"conflict: {conflict.claim}: {winner} over {losers} ({conflict.reason})"
+
+
+def _found(hit: AskHit) -> str:
+    facts = [hit.tier, _aged(hit.last_seen, hit.age_days), hit.id]
+    text = textwrap.fill(hit.snippet, _WIDTH, initial_indent="  · ", subsequent_indent="    ")
+    return f"{text}\n    — {' · '.join(fact for fact in facts if fact)}"
+
+
+def _written(result: AskResult) -> str:
+    made = result.synthesis
+    if made is None or made.status == "off":
+        return ""
+    dropped = f"; {result.dropped_claims} sentences without proof left out" if result.dropped_claims else ""
+    return f"written by {made.backend}: {made.status}{f' ({made.reason})' if made.reason else ''}{dropped}"
 
 
 def _verdict(result: RecallResult) -> str:

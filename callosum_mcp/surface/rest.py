@@ -27,8 +27,10 @@ from callosum_mcp.errors import (
     UnknownHit,
     UnknownStore,
 )
+from callosum_mcp.models.asking import AskResult
 from callosum_mcp.models.requests import (
     AddStoreRequest,
+    AskRequest,
     FetchRequest,
     ListStoresRequest,
     RecallRequest,
@@ -61,6 +63,7 @@ def rest_routes(services: Services) -> list[Route]:
         Route("/ready", guarded(rest.ready), methods=["GET"]),
         Route("/search", guarded(rest.search), methods=["POST"]),
         Route("/recall", guarded(rest.recall), methods=["POST"]),
+        Route("/ask", guarded(rest.ask), methods=["POST"]),
         Route("/fetch", guarded(rest.fetch), methods=["POST"]),
         Route("/stores", guarded(rest.list_stores), methods=["GET"]),
         Route("/stores", guarded(rest.add_store), methods=["POST"]),
@@ -77,7 +80,7 @@ def guarded(endpoint: Endpoint) -> Endpoint:
         try:
             return await endpoint(request)
         except AllStoresFailed as failed:
-            body = failed.answer.wire() if isinstance(failed.answer, RecallResult) else {}
+            body = failed.answer.wire() if isinstance(failed.answer, RecallResult | AskResult) else {}
             return CompactJson({"detail": str(failed), **body}, status_code=502)
         except InvalidInput as error:
             detail = [{"type": error.kind, "loc": ["body", *error.field.split(".")], "msg": str(error)}]
@@ -122,6 +125,7 @@ class _Rest:
     def __init__(self, services: Services) -> None:
         self._federation = services.federation
         self._administration = services.administration
+        self._answers = services.answers
 
     async def root(self, request: Request) -> Response:
         if "text/html" in request.headers.get("accept", ""):
@@ -152,6 +156,9 @@ class _Rest:
 
     async def recall(self, request: Request) -> Response:
         return CompactJson((await self._federation.recall(parse(RecallRequest, await body_of(request)))).wire())
+
+    async def ask(self, request: Request) -> Response:
+        return CompactJson((await self._answers.ask(parse(AskRequest, await body_of(request)))).wire())
 
     async def fetch(self, request: Request) -> Response:
         return CompactJson((await self._federation.fetch(parse(FetchRequest, await body_of(request)))).wire())

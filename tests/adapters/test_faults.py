@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import anyio
 import pytest
-from support.data import federation, running
+from support.data import running
 from support.fake_seren import FAULTS, WIRES, FakeSeren, Kind, serving
 
 from callosum_mcp.errors import AllStoresFailed
@@ -55,7 +55,7 @@ QUERY = RecallRequest(query="Hermes")
 
 
 @pytest.fixture(params=["memory", "loci"])
-async def fake(request: pytest.FixtureRequest) -> AsyncGenerator[FakeSeren]:
+async def fake(request: pytest.FixtureRequest, carrier: str) -> AsyncGenerator[FakeSeren]:
     async with serving(request.param) as store:
         yield store
 
@@ -173,11 +173,12 @@ async def _any_answer(asking: Federation) -> None:
         assert failed.answer is not None
 
 
+@pytest.mark.usefixtures("carrier")
 async def test_a_dead_address_is_refused() -> None:
     async with serving("memory") as fake:
         url = fake.url
-    asking = federation(Store.of(StoreSpec(name="gone", type="seren_memory", url=url)))
-    answer = await recall_fails(asking)
+    async with running(Store.of(StoreSpec(name="gone", type="seren_memory", url=url))) as asking:
+        answer = await recall_fails(asking)
     assert only(answer.engines) == EngineOut(
         engine="gone", status="down", reason="refused", detail="no connection: nothing listens at its address"
     )

@@ -10,15 +10,14 @@ import pytest
 from pydantic import SecretStr
 from support.fake_seren import FakeSeren, serving
 
+from callosum_mcp.adapters import transport
 from callosum_mcp.adapters.http import (
     HttpRequest,
     JsonHttp,
     decode,
-    failure,
-    is_loopback,
-    rate_limited,
-    unreachable,
 )
+from callosum_mcp.adapters.http_errors import failure, rate_limited, unreachable
+from callosum_mcp.adapters.transport import is_loopback
 from callosum_mcp.errors import (
     StoreAuthFailed,
     StoreBadReply,
@@ -45,7 +44,7 @@ def told(reply: Callable[[httpx2.Request], httpx2.Response], token: str | None =
 
 
 @pytest.fixture
-async def fake() -> AsyncGenerator[FakeSeren]:
+async def fake(carrier: str) -> AsyncGenerator[FakeSeren]:
     async with serving("memory") as store:
         yield store
 
@@ -108,6 +107,39 @@ async def test_connections_are_kept_for_the_next_request(fake: FakeSeren) -> Non
     assert (len(fake.requests), fake.connections) == (3, 1)
 
 
+async def test_requests_on_a_kept_connection_are_counted(fake: FakeSeren) -> None:
+    http = JsonHttp(spec_of(fake.url))
+    for _ in range(3):
+        await http.ask(SEARCH)
+    await http.aclose()
+    assert http.usage() == {"requests": 3, "reused": 2}
+
+
+async def test_a_cancelled_request_gives_its_connection_up_and_the_next_one_is_answered(fake: FakeSeren) -> None:
+    http = JsonHttp(spec_of(fake.url))
+    for mode in ("hang", "drip"):
+        fake.mode = mode
+        fake.asked.clear()
+        fake.gone.clear()
+        async with anyio.create_task_group() as group:
+            group.start_soon(http.ask, SEARCH)
+            await fake.asked.wait()
+            group.cancel_scope.cancel()
+        with anyio.fail_after(10):
+            await fake.gone.wait()
+        fake.mode = "ok"
+        assert await http.ask(SEARCH)
+    await http.aclose()
+
+
+async def test_user_and_password_in_a_url_are_neither_sent_nor_in_the_way(fake: FakeSeren) -> None:
+    http = JsonHttp(spec_of(fake.url.replace("//", "//user:word@"), "secret"))
+    await http.ask(ROOT)
+    await http.aclose()
+    headers = fake.requests[0].headers
+    assert (headers["authorization"], headers["host"]) == ("Bearer secret", fake.url.removeprefix("http://"))
+
+
 async def test_each_store_has_a_pool_of_its_own(fake: FakeSeren) -> None:
     pair = [JsonHttp(spec_of(fake.url)) for _ in range(2)]
     for http in pair:
@@ -125,6 +157,41 @@ async def test_the_retry_does_not_fall_on_another_stale_connection(fake: FakeSer
     assert fake.connections == 4
     assert await http.ask(ROOT) == await http.ask(ROOT)
     await http.aclose()
+
+
+class Held(httpx2.AsyncBaseTransport):
+    """Answers a request once the test lets it."""
+
+    def __init__(self) -> None:
+        self.asked, self.gate, self.closed = 0, anyio.Event(), anyio.Event()
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        self.asked += 1
+        await self.gate.wait()
+        return httpx2.Response(200, json={"by": id(self)})
+
+    async def aclose(self) -> None:
+        self.closed.set()
+
+
+async def test_a_faster_transport_takes_over_and_the_old_one_ends_with_its_last_request(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    old, new = Held(), Held()
+    new.gate.set()
+    monkeypatch.setattr(transport, "plain_transport", lambda: old)
+    monkeypatch.setattr(transport, "loaded_fast_transport", lambda: new)
+    monkeypatch.setattr(transport, "ASKED_BEFORE_FAST", 0)
+    http = JsonHttp(spec_of("http://127.0.0.1:9"))
+    async with anyio.create_task_group() as group:
+        group.start_soon(http.ask, ROOT)
+        await anyio.wait_all_tasks_blocked()
+        assert await http.ask(ROOT) == {"by": id(new)}
+        assert (old.asked, new.asked, old.closed.is_set()) == (1, 1, False)
+        old.gate.set()
+    assert old.closed.is_set()
+    await http.aclose()
+    assert new.closed.is_set()
 
 
 async def test_a_broken_connection_is_retried_once_only(fake: FakeSeren) -> None:
@@ -179,6 +246,7 @@ async def test_a_token_that_the_store_repeats_is_not_told(status: int) -> None:
             assert "hunter2" not in str(fault)
 
 
+@pytest.mark.usefixtures("carrier")
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
@@ -192,6 +260,7 @@ async def test_settings_no_request_can_be_made_of_are_told(spec: StoreSpec, said
         await JsonHttp(spec).ask(ROOT)
 
 
+@pytest.mark.usefixtures("carrier")
 async def test_closing_twice_or_unused_is_harmless() -> None:
     http = JsonHttp(spec_of("http://127.0.0.1:9"))
     await http.aclose()

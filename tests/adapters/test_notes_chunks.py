@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from callosum_mcp.adapters.notes.chunk import read_document
-from callosum_mcp.adapters.notes.frontmatter import FrontMatter
 from hypothesis import given
 from hypothesis import strategies as st
+
+from callosum_mcp.adapters.notes.chunk import read_document
+from callosum_mcp.adapters.notes.frontmatter import FrontMatter
 
 
 def outline(text: str, suffix: str = ".md") -> list[tuple[int, int, str, str]]:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from callosum_mcp.errors import StoreFailed
 from callosum_mcp.models.values import StoreQuery
 

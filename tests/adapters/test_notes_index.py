@@ -6,12 +6,16 @@ import sqlite3
 import stat
 import tempfile
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import pytest
 from anyio import to_thread
-from callosum_mcp.adapters.notes import NotesAdapter
+
+from callosum_mcp.adapters.notes import NotesAdapter, index
+from callosum_mcp.adapters.notes.scan import Scanner, Tree
 from callosum_mcp.errors import StoreFailed
 from callosum_mcp.models.values import ProbeReport, StoreQuery, StoreSpec
 
@@ -79,6 +83,56 @@ async def test_a_finished_check_is_trusted_for_a_while(notes: Notes) -> None:
         assert await ids(store, "zebra") == ["a.md#L1"]
         notes.write("b.md", "zebra")
         assert await ids(store, "zebra") == ["a.md#L1"]
+
+
+class SlowTree:
+    """Folders whose first walk takes long enough, and whose later ones take until the test lets them end."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._open = threading.Event()
+        self._walked = 0
+        walk = Scanner.walk
+
+        def slowly(scanner: Scanner, stopped: Callable[[], bool]) -> Tree:
+            self._walked += 1
+            assert self._walked == 1 or self._open.wait(60)
+            return walk(scanner, stopped)
+
+        monkeypatch.setattr(Scanner, "walk", slowly)
+        monkeypatch.setattr(index, "_WAITED_WALK_S", 0.0)
+        monkeypatch.setattr(index, "_WALKS_TRUSTED", 0.0)
+
+    def open(self) -> None:
+        self._open.set()
+
+
+async def test_a_large_tree_is_checked_again_in_the_background(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = SlowTree(monkeypatch)
+    notes.write("a.md", "zebra")
+    async with notes.store(recheck_s=1e-9, first_wait_s=60) as store:
+        assert await ids(store, "zebra") == ["a.md#L1"]
+        notes.write("b.md", "zebra")
+        meanwhile = await store.search(StoreQuery(text="zebra"))
+        assert ([hit.id for hit in meanwhile.hits], meanwhile.remark) == (["a.md#L1"], None)
+        tree.open()
+        with anyio.fail_after(60):
+            while len(await ids(store, "zebra")) < 2:
+                await anyio.lowlevel.checkpoint()
+
+
+async def test_a_large_tree_that_vanishes_is_told_by_a_later_search(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = SlowTree(monkeypatch)
+    notes.write("a.md", "zebra").rename(notes.folder / "b.md")
+    async with notes.store(recheck_s=1e-9) as store:
+        assert await ids(store, "zebra") == ["b.md#L1"]
+        notes.folder.rename(notes.folder.with_name("elsewhere"))
+        assert await ids(store, "zebra") == ["b.md#L1"]
+        tree.open()
+        with pytest.raises(StoreFailed, match="folder not found"), anyio.fail_after(60):
+            while True:
+                await ids(store, "zebra")
 
 
 async def test_a_search_during_the_first_index_gives_what_is_there_and_says_so(notes: Notes) -> None:

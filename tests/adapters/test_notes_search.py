@@ -7,10 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from callosum_mcp.adapters.notes import NotesAdapter
-from callosum_mcp.models.values import Hit, StoreQuery, StoreReply
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from callosum_mcp.adapters.notes import NotesAdapter
+from callosum_mcp.models.values import Hit, StoreQuery, StoreReply
 
 from .notes_world import DAY_S, Notes, ids
 
@@ -156,6 +157,14 @@ async def test_a_word_of_every_section_of_a_large_store_hides_no_other(notes: No
     async with notes.store() as store:
         assert await ids(store, "giraffe zebra") == ["many.md#L15001"]
         assert len(await ids(store, "zebra many")) == 50
+
+
+async def test_common_words_alone_ask_for_the_sections_that_hold_two_of_them(notes: Notes) -> None:
+    sections = "".join(f"# h{number}\n\n{('zebra', 'giraffe', 'lion')[number % 3]}\n" for number in range(6000))
+    notes.write("many.md", f"{sections}# odd\n\nzebra giraffe\n")
+    async with notes.store() as store:
+        question = "zebra giraffe lion many " + " ".join(f"x{number}" for number in range(60))
+        assert await ids(store, question) == ["many.md#L18001"]
 
 
 async def test_a_limit_above_the_adapters_most_is_cut_to_it(notes: Notes) -> None:

@@ -13,11 +13,11 @@ from callosum_mcp.app import build
 from callosum_mcp.cli import doctor
 from callosum_mcp.cli.arguments import parser
 from callosum_mcp.errors import Reason
-from callosum_mcp.models import results
+from callosum_mcp.models import asking, results
 from callosum_mcp.models.values import Status, Tier
 from callosum_mcp.settings import load
 from callosum_mcp.surface.rest import rest_routes
-from callosum_mcp.surface.tools import TOOLS, Services, Tool
+from callosum_mcp.surface.tools import ALIASES, TOOLS, Tool
 
 from .markdown import ROOT, page, section, table_rows
 
@@ -29,6 +29,11 @@ PLACES: dict[type[BaseModel], str] = {
     results.ConflictOut: "## RecallResult",
     results.EngineOut: "## RecallResult",
     results.SourceOut: "## RecallResult",
+    asking.AskResult: "## AskResult",
+    asking.AskReceipt: "## AskResult",
+    asking.AskHit: "## AskResult",
+    asking.AskConflict: "## AskResult",
+    asking.Synthesis: "## AskResult",
     results.FetchResult: "## The other answers",
     results.StoresResult: "## The other answers",
     results.StoreOut: "## The other answers",
@@ -45,7 +50,7 @@ def _names(text: str) -> set[str]:
 
 def _routes() -> list[Route]:
     application = build(load(ROOT / "docs/examples/memory.yaml", {}, ROOT), keep_overlay=False)
-    return rest_routes(Services(federation=application.federation, administration=application.administration))
+    return rest_routes(application.services())
 
 
 @pytest.mark.parametrize("model", PLACES, ids=lambda model: model.__name__)
@@ -56,13 +61,13 @@ def test_every_field_of_an_answer_is_documented(model: type[BaseModel]) -> None:
 def test_no_answer_is_left_out_of_this_test() -> None:
     found = {
         value
-        for value in vars(results).values()
+        for value in (*vars(results).values(), *vars(asking).values())
         if isinstance(value, type) and issubclass(value, BaseModel) and not value.__name__.startswith("_")
     }
     assert found - set(PLACES) <= {BaseModel, results.Knobs}
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", [*TOOLS, *ALIASES], ids=lambda tool: tool.name)
 def test_a_tool_and_its_arguments_are_documented(tool: Tool) -> None:
     rows = {cells[0]: cells[1] for cells in table_rows(section(PAGE, "## Tools and their arguments"))}
     documented = _names(rows[f"`{tool.name}`"])
@@ -83,7 +88,7 @@ def test_every_route_is_documented_and_no_other() -> None:
     assert documented == served
 
 
-@pytest.mark.parametrize("vocabulary", [Reason, Status, Tier])
+@pytest.mark.parametrize("vocabulary", [Reason, Status, Tier, asking.SynthesisStatus])
 def test_every_word_of_a_vocabulary_is_explained(vocabulary: object) -> None:
     assert set(get_args(vocabulary)) - _names(page(PAGE)) == set()
 

@@ -287,10 +287,18 @@ async def test_every_knob_is_told_as_it_is_when_nothing_changes(admin: Administr
     [
         ({"n_result": 5}, InvalidInput, r"n_result: is unknown; did you mean 'n_results'\?"),
         ({"stores": [{"name": "bose", "weight": 1}]}, UnknownStore, r"no store named 'bose'; did you mean 'base'\?"),
-        ({"stores": [{"name": "base", "weight": 101}]}, InvalidInput, "weight: must be less than or equal to 100"),
-        ({"stores": [{"name": "base", "flor": 0.1}]}, InvalidInput, r"flor: is unknown; did you mean 'floor'\?"),
-        ({"stores": [{"weight": 1}]}, InvalidInput, "name: is required"),
-        ({"stores": ["base"]}, InvalidInput, "name: is required"),
+        (
+            {"stores": [{"name": "base", "weight": 101}]},
+            InvalidInput,
+            r"stores\.0\.weight: must be less than or equal to 100",
+        ),
+        (
+            {"stores": [{"name": "base", "flor": 0.1}]},
+            InvalidInput,
+            r"stores\.0\.flor: is unknown; did you mean 'floor'\?",
+        ),
+        ({"stores": [{"weight": 1}]}, InvalidInput, r"stores\.0\.name: is required"),
+        ({"stores": ["base"]}, InvalidInput, r"stores\.0: must be \{name, weight\?, floor\?, enabled\?\}"),
         ({"stores": "base"}, InvalidInput, "stores: must be a list of"),
     ],
 )
@@ -330,7 +338,7 @@ async def test_a_call_keeps_the_settings_it_started_with() -> None:
             return await super().search(query)
 
     spec = StoreSpec(name="slow", type="scripted")
-    store = Store.of(spec, Slow(spec, [hit("slow", str(n), "x", relevance=0.1) for n in range(5)]))
+    store = Store.of(spec, Slow(spec, [hit("slow", str(n), f"x{n}", relevance=0.1) for n in range(5)]))
     async with running(store) as federation:
         found: list[str] = []
 

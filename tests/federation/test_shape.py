@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from callosum_mcp.federation.edges import Edge
 from callosum_mcp.federation.sane import sane_hits
 from callosum_mcp.federation.shape import Gathered, shape
 from callosum_mcp.federation.shape_fetch import shape_fetch
 from callosum_mcp.models.knobs import MAX_BUDGET_TOKENS
 from callosum_mcp.models.requests import Detail
 from callosum_mcp.models.values import FusedHit, Hit, StoreStatus
+from callosum_mcp.reconcile.reconciliation import Conflict
 from callosum_mcp.text import clean, compact_json
 
 any_text = st.text(st.characters(exclude_categories=()), max_size=400) | st.sampled_from(
@@ -36,6 +38,16 @@ hits = st.builds(
     superseded_by=st.none() | short_text,
     metadata=st.dictionaries(short_text, any_text | st.floats() | st.lists(any_text, max_size=3), max_size=4),
 )
+edges = st.builds(Edge, hit=hits, kind=st.sampled_from(["topic", "satellite", "supersedes"]), of=short_text.map(clean))
+conflicts = st.builds(
+    Conflict,
+    claim=any_text.map(clean),
+    winner=short_text.map(clean),
+    losers=st.lists(short_text.map(clean), min_size=1, max_size=9).map(tuple),
+    members=st.just(()),
+    kind=st.sampled_from(["temporal_update", "genuine_conflict"]),
+    reason=any_text.map(clean),
+)
 statuses = st.builds(
     StoreStatus,
     engine=st.text("abcdefgh", min_size=1, max_size=64),
@@ -50,7 +62,7 @@ statuses = st.builds(
 def gathered(*found: Hit, old: tuple[Hit, ...] = (), **more: Any) -> Gathered:
     fused = tuple(FusedHit(hit=hit, score=1 / (60 + rank), store_rank=rank) for rank, hit in enumerate(found, start=1))
     base: dict[str, Any] = {"query": "q", "statuses": (), "took_s": 0.01}
-    return Gathered(hits=fused, found=len(fused), superseded=old, **{**base, **more})
+    return Gathered(hits=fused, superseded=old, **{**base, **more})
 
 
 def long_hit(name: str, text: str = "word " * 2_000, **more: Any) -> Hit:
@@ -61,20 +73,37 @@ def long_hit(name: str, text: str = "word " * 2_000, **more: Any) -> Hit:
 @given(
     st.lists(hits, max_size=12),
     st.lists(hits, max_size=4),
+    st.lists(edges, max_size=6),
+    st.lists(conflicts, max_size=3),
     st.lists(statuses, max_size=64),
     any_text.map(lambda text: clean(text)[:8_000]),
     st.integers(200, 4_000),
     details,
 )
 def test_an_answer_never_exceeds_its_budget(
-    found: list[Hit], old: list[Hit], engines: list[StoreStatus], query: str, budget_tokens: int, detail: Detail
+    found: list[Hit],
+    old: list[Hit],
+    beside: list[Edge],
+    disputed: list[Conflict],
+    engines: list[StoreStatus],
+    query: str,
+    budget_tokens: int,
+    detail: Detail,
 ) -> None:
-    many = gathered(*sane_hits(found, "s"), old=sane_hits(old, "s"), statuses=tuple(engines), query=query)
+    many = gathered(
+        *sane_hits(found, "s"),
+        old=sane_hits(old, "s"),
+        edges=tuple(replace(edge, hit=hit) for edge in beside for hit in sane_hits([edge.hit], "s")),
+        conflicts=tuple(disputed),
+        statuses=tuple(engines),
+        query=query,
+    )
     answer = shape(many, budget_tokens=budget_tokens, detail=detail)
     size = len(compact_json(answer.wire()))
     assert size <= 4 * budget_tokens
     assert answer.tokens * 4 >= size
-    assert [receipt.id for receipt in answer.receipts] == [hit.receipt for hit in answer.hits]
+    shown = [*answer.hits, *answer.superseded, *answer.edges]
+    assert [(receipt.id, receipt.source) for receipt in answer.receipts] == [(hit.receipt, hit.id) for hit in shown]
     assert answer.truncated is (answer.note is not None)
     if len(answer.hits) < len(many.hits):
         assert answer.note is not None and "more hits did not fit" in answer.note
@@ -162,7 +191,7 @@ def test_concise_leaves_out_what_a_model_cannot_use() -> None:
 def test_a_memory_of_several_stores_names_them_all() -> None:
     item = FusedHit(hit=long_hit("1", "x"), score=1.0, store_rank=1, sources=(("s:1", 1), ("t:a:b", 4)))
     answer = shape(
-        Gathered(query="q", hits=(item,), found=1, superseded=(), statuses=(), took_s=0),
+        Gathered(query="q", hits=(item,)),
         budget_tokens=600,
         detail="concise",
     )

@@ -51,7 +51,7 @@ async def test_a_base_store_wins_its_name_and_the_entry_it_hides_is_said_and_kep
     application = application_in(folder)
     stores, notes = await stores_of(application)
     assert [(store.name, store.type, store.managed) for store in stores] == [("base", "seren_memory", False)]
-    assert notes == ["overlay: store 'base' is hidden by the one of that name in the config file"]
+    assert notes == ["overlay: store 'base' is left out: the name is taken"]
     with pytest.raises(DuplicateStore):
         await application.administration.add_store(request("base"))
     async with application.running():

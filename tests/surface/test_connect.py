@@ -51,7 +51,7 @@ def left(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 @pytest.mark.parametrize("path", ["/mcp", "/sse"])
 async def test_a_stdio_client_lists_and_calls_through_the_shim(server: Served, path: str, mode: str) -> None:
     async with connected(stdio_target(["connect", server.url + path]), mode) as client:
-        assert len((await client.list_tools()).tools) == 6
+        assert len((await client.list_tools()).tools) == 7
         result = await client.call_tool("recall", {"query": "Is Hermes active?"})
         assert {hit["store"] for hit in structured(result)["hits"]} == {"notes", "memory", "loci"}
         assert (await client.call_tool("recall", {"query": ""})).is_error
@@ -63,7 +63,7 @@ def test_frames_pass_both_ways(monkeypatch: pytest.MonkeyPatch, server: Served, 
         opened.write(initialize(1))
         assert opened.answer(1)["result"]["serverInfo"]["name"] == "callosum-mcp"
         opened.write(INITIALIZED, b"not json\n", request(2, "tools/list"))
-        assert len(opened.answer(2)["result"]["tools"]) == 6
+        assert len(opened.answer(2)["result"]["tools"]) == 7
         asked = call(3, "recall", query="Hermes")
         asked["params"]["_meta"] = {"progressToken": "p"}
         opened.write(asked)

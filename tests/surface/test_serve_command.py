@@ -22,7 +22,6 @@ from callosum_mcp.cli import serve as serve_module
 from callosum_mcp.settings import load
 from callosum_mcp.surface.mcp_server import build_server
 from callosum_mcp.surface.stdio import serve_stdio
-from callosum_mcp.surface.tools import Services
 
 from .world import (
     INITIALIZED,
@@ -242,7 +241,7 @@ async def test_cancelled_serving_says_that_stdin_is_still_open(monkeypatch: pyte
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(reading))
         monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(writing))
         application = build(load(write_config(tmp_path, []), {}, tmp_path))
-        services = Services(federation=application.federation, administration=application.administration)
+        services = application.services()
         with anyio.fail_after(10), anyio.CancelScope() as scope:
             async with anyio.create_task_group() as group:
                 group.start_soon(serve_stdio, build_server(services), lambda: os.close(to))

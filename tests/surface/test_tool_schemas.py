@@ -17,6 +17,7 @@ from mcp_types import Tool
 from callosum_mcp.app import build
 from callosum_mcp.settings import load
 from callosum_mcp.surface import tools
+from callosum_mcp.surface.mcp_server import encodable
 
 from .world import Served, check_schema, connected, http_target, served, structured, world_in, write_config
 
@@ -110,6 +111,7 @@ async def test_annotations_tell_reading_from_changing(listed: list[Tool]) -> Non
     hints = {t.name: (a.read_only_hint, a.destructive_hint, a.idempotent_hint) for t in listed if (a := t.annotations)}
     assert hints == {
         "recall": (True, False, True),
+        "ask": (True, False, True),
         "fetch": (True, False, True),
         "list_stores": (True, False, True),
         "add_store": (False, False, True),
@@ -130,6 +132,15 @@ async def test_the_list_is_the_same_bytes_in_every_process(tmp_path: Path) -> No
 
 def test_the_shipped_schemas_are_those_of_the_models() -> None:
     assert tools.schemas() == tools.made_schemas()
+
+
+def test_an_answer_that_json_cannot_carry_is_made_so() -> None:
+    clean = {"text": "x", "score": 1.5}
+    assert encodable(clean) == (clean, '{"text":"x","score":1.5}')
+    assert encodable({"text": "\ud800", "score": float("nan")}) == (
+        {"text": "?", "score": None},
+        '{"text":"?","score":null}',
+    )
 
 
 async def test_instructions_are_short_and_warn_of_injected_text(server: Served) -> None:
@@ -157,7 +168,7 @@ async def test_listing_touches_no_store_even_if_all_hang(tmp_path: Path) -> None
             store.gate.clear()
         with served(world.application()) as server:
             async with connected(http_target(server.url), "auto") as client:
-                assert await everything_listed(client) == 6
+                assert await everything_listed(client) == 7
         assert [store.asked for store in world.stores] == [[], []]
         assert not (tmp_path / "cache").exists()
 
@@ -169,7 +180,7 @@ async def test_a_server_starts_with_every_store_down_and_says_so_when_asked(tmp_
     world_config = write_config(tmp_path, stores)
     with served(build(load(world_config, {}, tmp_path))) as server:
         async with connected(http_target(server.url), "auto") as client:
-            assert await everything_listed(client) == 6
+            assert await everything_listed(client) == 7
             result = await client.call_tool("recall", {"query": "Hermes"})
     assert result.is_error
     said = result.content[0].model_dump()["text"]

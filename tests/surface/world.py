@@ -32,7 +32,6 @@ from callosum_mcp.cli import main
 from callosum_mcp.settings import load
 from callosum_mcp.surface.guard import Policy
 from callosum_mcp.surface.http import build_asgi
-from callosum_mcp.surface.tools import Services
 
 from .fakes import FakeLoci, FakeMemory, FakeStore, default_loci, default_memory
 
@@ -128,7 +127,7 @@ def served(application: Application, policy: Policy | None = None) -> Generator[
         async with application.running():
             yield
 
-    services = Services(federation=application.federation, administration=application.administration)
+    services = application.services()
     asgi = build_asgi(services, policy or Policy(), lifespan)
     config = uvicorn.Config(asgi, log_config=None, timeout_graceful_shutdown=1, lifespan="on")
     server = Announced(config)

@@ -22,7 +22,7 @@ from callosum_mcp.models.requests import (
     ("model", "values", "said"),
     [
         (RecallRequest, {}, "query: is required"),
-        (RecallRequest, {"query": ""}, "query: must hold 1 to 8000 characters that are not blank"),
+        (RecallRequest, {"query": ""}, "query: string should have at least 1 character (got '')"),
         (RecallRequest, {"query": " \n"}, "query: must hold 1 to 8000 characters that are not blank"),
         (RecallRequest, {"query": "a\x00b"}, "query: control character U+0000 at position 1 is not allowed"),
         (RecallRequest, {"query": 7}, "query: must be a valid string (got 7); allowed: 1 to 8000"),

@@ -54,6 +54,14 @@ class NotesAdapter(Adapter):
         """Whether the folders can be read and how much of them is indexed; starts a check and does not wait for it."""
         return await to_thread.run_sync(lambda: self._reader().probe(), abandon_on_cancel=True)
 
+    async def indexed(self) -> None:
+        """Wait until the folders are checked and what has changed is indexed; also returns if that fails.
+
+        Raises:
+            StoreFailed: If a folder is refused.
+        """
+        await to_thread.run_sync(lambda: self._reader().wait(), abandon_on_cancel=True)
+
     async def aclose(self) -> None:
         """Stop indexing after the batch at hand and close the files."""
         with self._lock:

@@ -29,6 +29,7 @@ Progress = Callable[[int, int], None]
 _BATCH_BYTES = 2 * 1024**2  # about half a second of work: how long another process, or a close, waits for us
 _BATCH_FILES = 500
 _WALKS_TRUSTED = 10.0  # a check is trusted for this many times its length: on a slow share 10 % of the time is enough
+_WAITED_WALK_S = 0.05  # a check takes about as long as the last one; a longer one is not worth a search's time
 _MERGE_PAGES = 500
 _CLOSE_WAIT_S = 5.0
 
@@ -40,6 +41,7 @@ class Check:
     """One pass over the folders.
 
     Attributes:
+        background: Searches do not wait for it, as the index was complete at the last one and it takes long.
         done: Set when it is over, however it ended.
         indexed: Files that are up to date in the index.
         total: Files of the store; None while the folders are still being read.
@@ -50,6 +52,7 @@ class Check:
         ended: Unix second of its successful end.
     """
 
+    background: bool = False
     done: threading.Event = field(default_factory=threading.Event)
     indexed: int = 0
     total: int | None = None
@@ -74,6 +77,7 @@ class Index:
         self._thread: threading.Thread | None = None
         self._check: Check | None = None
         self._trusted_until = 0.0
+        self._slow = False
 
     @property
     def remark(self) -> str | None:
@@ -91,18 +95,21 @@ class Index:
                 raise StoreFailed("the notes store is closed")
             check = self._check
             if check is None or (check.done.is_set() and time.monotonic() >= self._trusted_until):
-                check = self._check = Check()
+                check = self._check = Check(background=self._slow)
                 self._thread = threading.Thread(target=self._run, args=(check,), name="callosum-notes", daemon=True)
                 self._thread.start()
             return check
 
     def settle(self) -> Check:
-        """As `refresh`, after waiting for its end, but not longer than the options say.
+        """As `refresh`, after waiting for its end unless it is in the background, but not longer than the options say.
 
         Raises:
             StoreFailed: If the folders could not be checked.
         """
         check = self.refresh()
+        return check if check.background else self._awaited(check)
+
+    def _awaited(self, check: Check) -> Check:
         check.done.wait(self._options.first_wait_s)
         if check.done.is_set() and check.ended is None and not check.busy:
             raise StoreFailed(check.failure or "the check of the folders was broken off")
@@ -144,12 +151,13 @@ class Index:
                     raise
                 self._cache.condemn(database)
             self._trusted_until = 0.0
-            self.settle()
+            self._awaited(self.refresh())
             return read(self._cache.database())
         except (OSError, *DatabaseFault) as exc:
             raise StoreFailed(f"the notes index cannot be read: {exc}") from exc
 
     def _run(self, check: Check) -> None:
+        self._slow = False  # unless this one ends well too: what has failed must be told by the next search
         try:
             self._examine(check)
         except StoreError as exc:
@@ -170,6 +178,7 @@ class Index:
         self._update(check, tree)
         check.ended = time.time()
         recheck_s = self._options.recheck_s
+        self._slow = recheck_s > 0 and walked_s > _WAITED_WALK_S
         self._trusted_until = time.monotonic() + (max(recheck_s, _WALKS_TRUSTED * walked_s) if recheck_s else 0.0)
 
     def _update(self, check: Check, tree: Tree) -> None:

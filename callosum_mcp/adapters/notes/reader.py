@@ -77,6 +77,10 @@ class NotesReader:
         detail = "; ".join(part for part in (counts, left_out, self._remark(check)) if part)
         return ProbeReport(detail=detail, entries=totals.chunks, last_ingest=check.ended or totals.indexed)
 
+    def wait(self) -> None:
+        """Wait for the end of a check of the folders, however it ends."""
+        self._index.refresh().done.wait()
+
     def close(self) -> None:
         """Stop indexing and close the files."""
         self._index.close()
@@ -120,7 +124,7 @@ def _neighbour(path: str, chunk: Chunk | None) -> dict[str, str] | None:
 def _progress(check: Check) -> str | None:
     if check.busy:
         return "another process is updating the index"
-    if check.done.is_set():
+    if check.done.is_set() or (check.background and check.total is None):
         return None
     if check.total is None:
         return "still looking through the folders"

@@ -34,6 +34,9 @@ class Signature(NamedTuple):
     size: int
 
 
+_signed = Signature._make  # half the time of calling the class, 20,000 times
+
+
 @dataclass(kw_only=True, slots=True)
 class Tree:
     """What one walk found.
@@ -74,6 +77,7 @@ class Scanner:
         self._roots = roots
         self._options = options
         self._book = RuleBook()
+        self._max_file_bytes, self._max_files = options.max_file_bytes, options.max_files
         self._include = _include_test(options.include)
         self._exclude = {root.path: _exclude_rules(root, options.exclude) for root in roots}
         self._verdicts: dict[str, bool] = {}
@@ -156,11 +160,11 @@ class Scanner:
                 self._list(walk, folder)
 
     def _list(self, walk: _Walk, folder: _Folder) -> None:
-        verdicts = self._verdicts
+        known, prefix, tree = self._verdicts.get, folder.prefix, walk.tree
         for entry in _entries(folder.path):
-            wanted = verdicts.get(entry.path)
+            wanted = known(entry.path)
             if wanted and entry.is_file(follow_symlinks=False):
-                self._add(walk.tree, folder.prefix + entry.name, entry)
+                self._add(tree, prefix + entry.name, entry)
             elif wanted is not False or entry.is_dir(follow_symlinks=False):
                 self._meet(walk, folder, entry)
 
@@ -182,12 +186,13 @@ class Scanner:
             state = file.stat()
         except OSError:
             return
-        if state.st_size > self._options.max_file_bytes:
+        size = state.st_size
+        if size > self._max_file_bytes:
             tree.too_large += 1
-        elif len(tree.files) >= self._options.max_files:
+        elif len(tree.files) >= self._max_files:
             tree.full = True
         else:
-            tree.files[path] = Signature(state.st_mtime_ns, state.st_size)
+            tree.files[path] = _signed((state.st_mtime_ns, size))
 
     def _follow(self, walk: _Walk, folder: _Folder, name: str) -> None:
         """Take what a link leads to, unless that is outside its folder, gone, or already there under its own path."""

@@ -37,22 +37,29 @@ COUNT_UP_TO = "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIM
 """How many chunks hold a term, counted no further than a limit."""
 
 FIND = """
-SELECT f.path, c.line, c.last_line, c.title, c.text, f.topics, f.dates, f.mtime_ns
+SELECT top.path, c.line, c.last_line, c.title, c.text, f.topics, f.dates, f.mtime_ns
 FROM (
-  SELECT rowid AS id, bm25(words, 4.0, 2.0, 1.0) AS score FROM words
-  WHERE words MATCH :match AND (:all OR +rowid IN (
-    SELECT chunks.id FROM files JOIN chunks ON chunks.file = files.id
-    WHERE (:since IS NULL OR files.mtime_ns / 1e9 >= :since) AND (:until IS NULL OR files.mtime_ns / 1e9 <= :until)
-      AND (:topics IS NULL OR EXISTS (SELECT 1 FROM json_each(:topics) t WHERE instr(files.topics, t.value)))))
-  ORDER BY score LIMIT max(1000, 4 * :limit)
-) best
-CROSS JOIN chunks c ON c.id = best.id CROSS JOIN files f ON f.id = c.file
-ORDER BY best.score / (1.3 + 0.9 * c.size / 750.0), f.path, c.line
-LIMIT :limit
+  SELECT c.id, c.file, f.path, best.score / (1.3 + 0.9 * c.size / 750.0) AS score, c.line
+  FROM (
+    SELECT id, score FROM (
+      SELECT rowid AS id, bm25(words, 4.0, 2.0, 1.0) AS score FROM words
+      WHERE words MATCH :match AND (:all OR +rowid IN (
+        SELECT chunks.id FROM files JOIN chunks ON chunks.file = files.id
+        WHERE (:since IS NULL OR files.mtime_ns / 1e9 >= :since) AND (:until IS NULL OR files.mtime_ns / 1e9 <= :until)
+          AND (:topics IS NULL OR EXISTS (SELECT 1 FROM json_each(:topics) t WHERE instr(files.topics, t.value)))))
+      ORDER BY rowid DESC LIMIT :most)
+    ORDER BY score LIMIT max(400, 4 * :limit)
+  ) best
+  CROSS JOIN chunks c ON c.id = best.id CROSS JOIN files f ON f.id = c.file
+  ORDER BY 4, f.path, c.line
+  LIMIT :limit
+) top
+CROSS JOIN chunks c ON c.id = top.id CROSS JOIN files f ON f.id = top.file
+ORDER BY top.score, top.path, top.line
 """
 """The best chunks, headings above names above text. The divisor is BM25's for a word that stands once in a text of that
 length (k1 = 1.2, b = 0.75, as in FTS5; Robertson and Zaragoza 2009, 10.1561/1500000019), 750 characters being half of
-the usual longest chunk."""
+the usual longest chunk. No more than `most` matches are scored, those indexed last. Texts are large and read last."""
 
 
 def connect(path: str) -> sqlite3.Connection:

@@ -1,0 +1,246 @@
+"""Claims: what each hit asserts, in the light of a query.
+
+Above: `align`, `reconciliation`. Below: `reading`, `question`. Pure.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+from callosum_mcp.models.values import Hit
+from callosum_mcp.reconcile.question import Question
+from callosum_mcp.reconcile.reading import Names, Reading, Said, label, readings
+from callosum_mcp.reconcile.scoping import Scopes
+from callosum_mcp.reconcile.values import Value
+
+_NOT_WORD = re.compile(r"[\W_]+")
+_CONTEXT_DIMENSIONS = frozenset("env role flow bound tier quarter vendor audience meal fill tenant part".split())
+_TOLD_DIMENSIONS = frozenset("env role layer tenant vendor".split())
+_NUMBER_DIMENSIONS = frozenset("fill bound measure".split())  # of one number, not of its sentence
+_POSITIONS = 1_000
+_COMPOUND_LETTERS = 4
+_UNLISTED_WORDS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One value that one hit asserts.
+
+    Attributes:
+        value: The value, typed.
+        near: Concepts, members and stems of its clause; for a number, of the words next to it.
+        beside: Stems of the words right before and right after it.
+        key: The unknown words of its key: what tells ``connect_timeout`` from ``upstream.timeout``.
+        wide: Concepts, members and stems of its sentence.
+        scopes: What narrows it, by dimension.
+        subject: The unknown words before the verb or the sign, without those of the query.
+        changed: Its sentence says that something changed.
+        keyed: It is the value of a key.
+        arrived: A word of change leads to it.
+        at: Where in the hit it stands; earlier is smaller.
+    """
+
+    value: Value
+    near: frozenset[str]
+    beside: frozenset[str]
+    key: frozenset[str]
+    wide: frozenset[str]
+    scopes: Scopes
+    subject: frozenset[str]
+    changed: bool
+    keyed: bool
+    arrived: bool
+    at: int
+
+
+@dataclass(slots=True)
+class Statement:
+    """One hit, read.
+
+    Attributes:
+        hit: The hit.
+        claims: What it asserts.
+        words: Concepts, members and stems of everything in it.
+        squeezed: All its letters and digits, run together.
+        lone: Stems that name something by themselves, not as part of a longer name.
+        context: Concepts and stems of title, key, project and place.
+        changed: Some sentence says that something changed.
+        scopes: Every scope it names anywhere.
+    """
+
+    hit: Hit
+    claims: list[Claim] = field(default_factory=list[Claim])
+    words: set[str] = field(default_factory=set[str])
+    squeezed: str = ""
+    lone: set[str] = field(default_factory=set[str])
+    context: frozenset[str] = frozenset()
+    changed: bool = False
+    scopes: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+
+
+def read(hit: Hit, question: Question) -> Statement:
+    """Reads a hit: its keyed value first, then its text."""
+    statement = Statement(hit)
+    project, key, value = (_meta(hit, name) for name in ("project", "key", "value"))
+    around = label(hit.title or "", project, key, f"{hit.path or ''} ; {hit.id}")
+    _note(statement, around.names, question)
+    statement.context = around.words
+    scopes = {name: values for name, values in around.scopes.items() if name in _CONTEXT_DIMENSIONS}
+    statement.scopes.update(scopes)
+    statement.squeezed = _NOT_WORD.sub("", f"{hit.title} {project} {key} {hit.path} {hit.id} {hit.text}".lower())
+    statement.lone.update(_compounds(statement.squeezed, question))
+    if not around.draft:
+        _read_texts(statement, hit, (project, key, value), scopes, question)
+    return statement
+
+
+def _read_texts(
+    statement: Statement, hit: Hit, names: tuple[str, str, str], scopes: Scopes, question: Question
+) -> None:
+    position = 0
+    if names[2]:
+        scopes = {**scopes, **_told(hit)}
+    for text, keyed in _texts(hit, names[1], names[2]):
+        for reading in readings(text):
+            if reading.example:
+                break
+            position += _POSITIONS
+            _add(statement, reading, scopes, question, keyed, position)
+
+
+def _compounds(squeezed: str, question: Question) -> list[str]:
+    """Pairs of words of the query that stand in the text as one (``Drucker im Flur``, ``Flurdrucker``)."""
+    single = [
+        anchor for anchor in question.anchors if len(anchor.stems) == 1 and len(anchor.joined) >= _COMPOUND_LETTERS
+    ]
+    return [
+        stem
+        for one in single
+        for other in single
+        if one is not other and one.joined + other.joined in squeezed
+        for stem in (*one.stems, *other.stems)
+    ]
+
+
+def _told(hit: Hit) -> Scopes:
+    """The scopes that the text of a keyed fact puts its value in."""
+    told = readings(hit.text)
+    return {name: values for name, values in told[0].scopes.items() if name in _TOLD_DIMENSIONS} if told else {}
+
+
+def _meta(hit: Hit, name: str) -> str:
+    found = hit.metadata.get(name)
+    return found if isinstance(found, str) else ""
+
+
+def _texts(hit: Hit, key: str, value: str) -> Iterator[tuple[str, bool]]:
+    """The texts of a hit; a keyed value becomes ``key = value``, one line a member if it is JSON."""
+    if value:
+        name = key.replace(".", " ").replace("/", " ")
+        yield "\n".join(f"{name} {inner} = {text}".replace("  ", " ") for inner, text in _members(value)), True
+    if hit.text != value:
+        yield hit.text, False
+
+
+def _members(value: str) -> list[tuple[str, str]]:
+    if value[:1] in ("{", "["):
+        try:
+            return list(_flattened("", json.loads(value)))
+        except ValueError:
+            return [("", value)]
+    return [("", value)]
+
+
+def _flattened(prefix: str, value: object) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for name, inner in cast("dict[str, object]", value).items():
+            yield from _flattened(f"{prefix} {name}".strip(), inner)
+    elif isinstance(value, list):
+        yield prefix, " ".join(str(item) for item in cast("list[object]", value))
+    else:
+        yield prefix, json.dumps(value) if isinstance(value, bool) else str(value)
+
+
+def _note(statement: Statement, names: Names, question: Question) -> None:
+    """Adds names to those of a statement; a part of a longer name counts if the query names the rest too."""
+    statement.words |= names.words
+    statement.lone |= names.lone
+    asked = question.stems | question.topics
+    statement.lone.update(stem for stem, longer in names.partial if not longer.isdisjoint(asked))
+
+
+def _add(
+    statement: Statement, reading: Reading, scopes: Scopes, question: Question, keyed: bool, position: int
+) -> None:
+    _note(statement, reading.names, question)
+    statement.changed |= reading.changed
+    for name, values in reading.scopes.items():
+        statement.scopes[name] = statement.scopes.get(name, frozenset()) | values
+    subject = reading.subject - question.stems
+    whole = {name: values for name, values in reading.scopes.items() if name not in _NUMBER_DIMENSIONS}
+    for said in reading.said:
+        if _of_use(said, question):
+            statement.claims.append(
+                _claim(said, reading, subject, {**scopes, **whole, **said.scopes}, question, keyed, position)
+            )
+    if keyed:
+        statement.claims.extend(_unlisted(statement.claims, reading, subject, {**scopes, **whole}, question, position))
+
+
+def _unlisted(
+    known: list[Claim], reading: Reading, subject: frozenset[str], scopes: Scopes, question: Question, position: int
+) -> list[Claim]:
+    """The value of a key that asks for a choice, where no list has it: a choice all the same, and another one."""
+    classes = [slot for slot in question.slots if slot.startswith("choice:")]
+    if not question.topics & reading.wide or any(claim.value.slot in classes for claim in known):
+        return []
+    return [
+        _claim(_chosen(said, slot), reading, subject, scopes, question, True, position)
+        for said in reading.said
+        if said.value.slot == "open" and len(said.value.data) <= _UNLISTED_WORDS
+        for slot in classes
+    ]
+
+
+def _chosen(said: Said, slot: str) -> Said:
+    name = " ".join(str(word) for word in said.value.data)
+    return replace(said, value=Value(slot, (name, True), said.value.text))
+
+
+def _of_use(said: Said, question: Question) -> bool:
+    """Whether a value may answer the query at all.
+
+    A number, a date or an address may have a name the query calls it by.
+    """
+    slot = said.value.slot
+    if slot == "open":
+        return "open" in question.slots
+    return question.admits(slot) or slot.startswith(("number", "ip", "when"))
+
+
+def _claim(
+    said: Said,
+    reading: Reading,
+    subject: frozenset[str],
+    scopes: Scopes,
+    question: Question,
+    keyed: bool,
+    position: int,
+) -> Claim:
+    return Claim(
+        value=said.value,
+        near=said.near,
+        beside=said.beside,
+        key=(reading.subject if keyed else said.key) - question.stems,
+        wide=reading.wide,
+        scopes=scopes,
+        subject=subject,
+        changed=reading.changed,
+        keyed=keyed,
+        arrived=said.arrived,
+        at=position + said.at,
+    )

@@ -1,0 +1,90 @@
+"""What an extractor yields, and the look-arounds they share.
+
+Above: the extractors. Below: `sentences`, `values`. Pure.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from callosum_mcp.reconcile.sentences import Sentence
+from callosum_mcp.reconcile.tokens import Token
+from callosum_mcp.reconcile.values import Value
+
+
+class Found(NamedTuple):
+    """A value and the position of the token that carries it."""
+
+    value: Value
+    at: int
+
+
+_BEFORE, _AFTER = 3, 2  # how far a negation reaches to the right and, in verb-last languages, to the left
+_LATE = frozenset("nicht kein keine ていない でない ではない ません じゃない しない いない ない".split())
+
+
+def negated(sentence: Sentence, at: int) -> bool:
+    """Whether a negation of the same clause governs the token at this position."""
+    tokens, clauses = sentence.tokens, sentence.clauses
+    flips = 0
+    for near in range(max(0, at - _BEFORE), at):
+        flips += clauses[near] == clauses[at] and tokens[near].marked("negation")
+    for near in range(at + 1, min(len(tokens), at + 1 + _AFTER)):
+        flips += clauses[near] == clauses[at] and tokens[near].low in _LATE
+    return flips % 2 == 1 if flips < 2 else not _double(tokens, at)
+
+
+def _double(tokens: list[Token], at: int) -> bool:
+    """``ne … pas`` and ``nie … nicht`` are one negation, ``not un…`` is none of this function's business."""
+    return {token.low for token in tokens[max(0, at - _BEFORE) : at]}.isdisjoint({"ne", "n", "pas", "non", "não"})
+
+
+def before(tokens: list[Token], at: int) -> Token | None:
+    """The token before, None at the start."""
+    return tokens[at - 1] if at else None
+
+
+def after(tokens: list[Token], at: int) -> Token | None:
+    """The token after, None at the end."""
+    return tokens[at + 1] if at + 1 < len(tokens) else None
+
+
+def dismissed(sentence: Sentence, at: int) -> bool:
+    """Whether the text says that this value is the one that went: ``replaced X``, ``the old X``, ``X was dropped``."""
+    tokens, clauses = sentence.tokens, sentence.clauses
+    here = clauses[at]
+    if any(tokens[near].marked("dismiss") and clauses[near] == here for near in range(max(0, at - 2), at)):
+        return not _target(tokens, at)
+    if any(token.marked("removed") for token, clause in zip(tokens, clauses, strict=True) if clause == here):
+        return not _target(tokens, at)
+    return _left_behind(tokens, at)
+
+
+def _target(tokens: list[Token], at: int) -> bool:
+    """Whether a word of direction stands just before: ``to X``, ``with X``."""
+    return any(token.marked("into") for token in tokens[max(0, at - 3) : at]) and not any(
+        token.marked("dismiss") for token in tokens[max(0, at - 1) : at]
+    )
+
+
+_FROM = frozenset("from von vom de du da dal dalla desde z ze od from".split())
+
+
+def _left_behind(tokens: list[Token], at: int) -> bool:
+    """``from X to Y`` with a word of change: X is left behind."""
+    previous = tokens[max(0, at - 2) : at]
+    return (
+        any(token.low in _FROM for token in previous)
+        and any(token.marked("change") for token in tokens)
+        and any(token.marked("into") for token in tokens[at + 1 : at + 4])
+    )
+
+
+def arrived(sentence: Sentence, at: int) -> bool:
+    """Whether a word of change sends the subject to this value: ``moved … to X``, ``auf X umgestellt``."""
+    tokens = sentence.tokens
+    return sentence.changed and any(
+        token.marked("into") and sentence.clauses[i] == sentence.clauses[at]
+        for i, token in enumerate(tokens[:at])
+        if i >= at - 5
+    )

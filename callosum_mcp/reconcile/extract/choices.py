@@ -1,0 +1,49 @@
+"""Choices: members of a class of which a subject has one.
+
+Above: `extract`. Below: `base`, `lexicon`. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from callosum_mcp.reconcile.extract.base import Found, dismissed, negated
+from callosum_mcp.reconcile.lexicon import Sense, fits
+from callosum_mcp.reconcile.lexicon.choices import CASED
+from callosum_mcp.reconcile.sentences import Sentence
+from callosum_mcp.reconcile.values import Value
+
+_LETTERS = 2  # a language code of two letters is a value only where a key or a word of language stands before it
+
+
+def choices(sentence: Sentence) -> Iterator[Found]:
+    """Every member of a class that a sentence names, as (member, holds); those it says goodbye to are left out."""
+    tokens = sentence.tokens
+    for at, token in enumerate(tokens):
+        for sense in token.senses:
+            if sense.role == "choice" and _meant(sentence, at, sense) and not dismissed(sentence, at):
+                yield Found(Value(f"choice:{sense.name}", (sense.value, not negated(sentence, at)), token.text), at)
+
+
+def _meant(sentence: Sentence, at: int, sense: Sense) -> bool:
+    """Whether a word that is also a plain word, or only two letters, is meant as the member of a class."""
+    token = sentence.tokens[at]
+    if len(token.low) <= _LETTERS and sense.name == "human_language":
+        return _coded(sentence, at)
+    if any(
+        fits(near.name, f"choice:{sense.name}")
+        for word in sentence.tokens
+        for near in word.senses
+        if near.role == "attr"
+    ):
+        return True
+    return (
+        token.low not in CASED
+        or not token.text.islower()
+        or sentence.tokens[at - 1].low == "="
+        or token.gap.strip() == ":"
+    )
+
+
+def _coded(sentence: Sentence, at: int) -> bool:
+    return any(token.named("attr", "language") for token in sentence.tokens[max(0, at - 4) : at])

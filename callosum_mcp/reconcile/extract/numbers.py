@@ -1,0 +1,110 @@
+"""Numbers with their units, and versions.
+
+Above: `extract`. Below: `base`, `measure`. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from callosum_mcp.reconcile.extract.base import Found
+from callosum_mcp.reconcile.extract.measure import Reading, read
+from callosum_mcp.reconcile.sentences import Sentence
+from callosum_mcp.reconcile.tokens import Token
+from callosum_mcp.reconcile.values import Quantity, Value
+
+_DIGITS = re.compile(r"\d+")
+_OPERATOR = re.compile(r"(==|>=|<=|!=|~=|\^|~|(?<![-=])>|<)\s*[\"']?v?$")
+_PRODUCTS = frozenset(
+    "code_language runtime database broker os proxy orchestrator framework package_manager model test_runner linter "
+    "formatter ci search monitoring container_engine vpn editor chat tracker mta iac forge secret_store".split()
+)
+_VERSION_WORDS = ("version", "release", "kernel", "firmware")
+_REACH = 4
+_SUFFIXES = ("k", "m", "g", "t", "b")
+_NUMERIC = ("num", "ver")
+_PORT_DIGITS = 4  # kafka:9092 has a port, node:22 a version
+_ROUGH = 0.12  # "about 200" is said of 204 and of 220, hardly of 250
+
+
+def numbers(sentence: Sentence, taken: set[int]) -> Iterator[Found]:
+    """Every version and quantity of a sentence that is nothing else (no port, date or room)."""
+    tokens = sentence.tokens
+    for at, token in enumerate(tokens):
+        if at in taken or not (token.senses or token.kind in _NUMERIC):
+            continue
+        if token.kind == "ver" or (token.kind == "num" and _is_version(tokens, at)):
+            yield _version(tokens, at)
+        elif (token.kind == "num" and not _in_a_name(tokens, at)) or token.named("number") or token.named("share"):
+            reading = read(tokens, at, taken)
+            if reading is not None:
+                yield Found(_quantity(reading, tokens, at), at)
+
+
+def _in_a_name(tokens: list[Token], at: int) -> bool:
+    """Whether letters that are no unit hang on to the number (``7950X``, ``9th``), or a name before it (``TKT-212``)."""
+    if at and tokens[at].gap == "-" and tokens[at - 1].text.isupper():
+        return True
+    following = tokens[at + 1] if at + 1 < len(tokens) else None
+    hangs = following is not None and following.gap == "" and following.kind == "word" and not following.senses
+    return following is not None and hangs and following.low not in _SUFFIXES
+
+
+def _is_version(tokens: list[Token], at: int) -> bool:
+    """A bare number after a product, a version word or an operator, or a decimal right after a name."""
+    following = tokens[at + 1] if at + 1 < len(tokens) else None
+    if following is not None and _measured(following):
+        return False
+    window = tokens[max(0, at - _REACH) : at]
+    operator = _OPERATOR.search(tokens[at].gap)
+    if operator is not None and (operator[1] not in ("<", ">") or any(_product(token) for token in window)):
+        return True
+    ahead = tokens[at + 1 : at + 3] if "." in tokens[at].text else []
+    if any(token.named("attr", word) for token in (*window, *ahead) for word in _VERSION_WORDS):
+        return True
+    previous = next((token for token in reversed(window) if token.low not in ("=", "→")), None)
+    if previous is None or previous.kind != "word" or tokens[at].gap.strip() in (",", "/", ".", "_"):
+        return False
+    if tokens[at].gap.strip() == ")" and not _product(previous):
+        return False
+    if tokens[at].gap == ":" and tokens[at].text.isdigit() and len(tokens[at].text) >= _PORT_DIGITS:
+        return False
+    return _product(previous) != "" or ("." in tokens[at].text and not previous.light and not previous.senses)
+
+
+def _measured(following: Token) -> bool:
+    """Whether the next token makes the number a quantity."""
+    near = following.gap.strip() in ("", "#")
+    return near and any(following.named(role) for role in ("unit", "money", "times", "month"))
+
+
+def _product(token: Token) -> str:
+    for sense in token.senses:
+        if sense.role == "choice" and sense.name in _PRODUCTS:
+            return sense.value.split(">")[0]
+    return next((word for word in _VERSION_WORDS[2:] if token.named("attr", word)), "")
+
+
+def _version(tokens: list[Token], at: int) -> Found:
+    token = tokens[at]
+    operator = _OPERATOR.search(token.gap)
+    product = ""
+    for near in reversed(tokens[max(0, at - _REACH) : at]):
+        if near.kind in ("num", "ver"):
+            break
+        if product := _product(near):
+            break
+    numbers = tuple(int(piece) for piece in _DIGITS.findall(re.split(r"[-+]", token.text)[0])[:4])
+    sign = (operator[1] if operator else "").replace("==", "")
+    return Found(Value("version", (sign, numbers, product), token.text), at)
+
+
+def _quantity(reading: Reading, tokens: list[Token], at: int) -> Value:
+    rough = (
+        _ROUGH
+        if any(token.marked("approx") for token in tokens[max(0, at - 2) : at]) or tokens[at].gap.endswith("~")
+        else 0.0
+    )
+    low, high = reading.low * (1 - rough), reading.high * (1 + rough)
+    return Value(f"number:{reading.dimension}", (Quantity(low, high, reading.per),), reading.text)

@@ -1,0 +1,140 @@
+"""Ports, addresses, host names, links, mail addresses, paths and rooms.
+
+Above: `extract`. Below: `base`. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from callosum_mcp.reconcile.extract.base import Found
+from callosum_mcp.reconcile.sentences import Sentence
+from callosum_mcp.reconcile.tokens import Token
+from callosum_mcp.reconcile.values import Value, path_key
+
+_URL = re.compile(r"^([a-z][a-z0-9+.]*)://(?:[^@/]*@)?(\[[^\]]*\]|[^:/?#]*)(?::(\d+))?([^?#]*)")
+_TOP = frozenset(
+    """
+    com org net io dev example local lan internal test de fr it es pl pt jp uk eu cloud app home arpa intranet
+    invalid co info me tech
+    """.split()
+)
+_LOCAL = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
+_REACH = 4  # words between "port" and its number
+_SCHEME_PORTS = {"http": "80", "https": "443"}
+
+
+def places(sentence: Sentence, taken: set[int]) -> Iterator[Found]:
+    """Every place of a sentence; numbers that belong to one are marked as taken."""
+    tokens = sentence.tokens
+    for at, token in enumerate(tokens):
+        if token.kind == "num":
+            yield from _port(tokens, at, taken)
+        elif token.kind in _BY_KIND:
+            yield from _BY_KIND[token.kind](token, at)
+        elif token.kind == "word" and token.low in _TOP and token.gap == ".":
+            yield from _host_name(tokens, at)
+    yield from _rooms(tokens, taken)
+
+
+def _ip(token: Token, at: int) -> Iterator[Found]:
+    host, _, port = token.low.partition(":")
+    yield Found(Value("ip", (_plain_host(host.partition("/")[0]),), host), at)
+    if port:
+        yield Found(Value("port", (int(port),), port), at)
+
+
+def _plain_host(host: str) -> str:
+    return "localhost" if host in _LOCAL else host.removeprefix("www.")
+
+
+def _url(token: Token, at: int) -> Iterator[Found]:
+    match = _URL.match(token.text.rstrip(".,;:"))
+    if match is None:
+        return
+    scheme, host, port, path = match[1].lower(), _plain_host(match[2].lower()), match[3], match[4].rstrip("/")
+    yield Found(Value("url", (host, port or _SCHEME_PORTS.get(scheme, ""), path.lower()), token.text), at)
+    if port:
+        yield Found(Value("port", (int(port),), port), at)
+    if "." in host:
+        yield Found(Value("fqdn", (host,), host), at)
+
+
+def _host_name(tokens: list[Token], at: int) -> Iterator[Found]:
+    """``registry.lab.example`` was cut into words; here they are put together again."""
+    start = at
+    while start and tokens[start].gap in (".", "-"):
+        start -= 1
+    ends = at + 1 == len(tokens) or tokens[at + 1].gap not in ("-", ".") or tokens[at + 1].low not in _TOP
+    if start < at and ends and tokens[start].kind in ("word", "num"):
+        name = "".join(("" if i == 0 else token.gap) + token.low for i, token in enumerate(tokens[start : at + 1]))
+        yield Found(Value("fqdn", (name.removeprefix("www."),), name), at)
+
+
+_PORT_UNITS = frozenset("tcp udp".split())
+
+
+def _port(tokens: list[Token], at: int, taken: set[int]) -> Iterator[Found]:
+    token = tokens[at]
+    if not token.text.isdigit() or not 1 < len(token.text) < 6 or int(token.text) > 65_535:
+        return
+    if _says_port(tokens, at):
+        taken.add(at)
+        inner = at + 1 < len(tokens) and tokens[at + 1].gap == ":" and tokens[at + 1].kind == "num"
+        outer = at and token.gap == ":" and tokens[at - 1].kind == "num"
+        slot = "port:host" if inner else "port:inner" if outer else "port"
+        yield Found(Value(slot, (int(token.text),), token.text), at)
+
+
+def _says_port(tokens: list[Token], at: int) -> bool:
+    """A port word before it, ``/tcp`` after it, a colon after a host, or the only thing a program can run on."""
+    if at + 1 < len(tokens) and tokens[at + 1].gap == "/" and tokens[at + 1].low in _PORT_UNITS:
+        return True
+    if at + 1 < len(tokens) and (tokens[at + 1].named("unit") or tokens[at + 1].named("money")):
+        return False
+    window = tokens[max(0, at - _REACH) : at]
+    if any(token.named("attr", "port") for token in window) or (
+        at == 1 and tokens[at].gap == ":" and len(tokens[at].text) >= 4
+    ):
+        return True
+    return len(tokens[at].text) >= 4 and _runs_on(window)
+
+
+_ANSWERS = frozenset(
+    """
+    runs sits answers answer runs running served läuft tourne corre gira roda moved sat reached reachable
+    erreichbar répond responde risponde
+    """.split()
+)
+_ON = frozenset("on auf sur en su na at port in no em el il le".split())
+
+
+def _runs_on(window: list[Token]) -> bool:
+    return bool(window) and window[-1].low in _ON and any(token.low in _ANSWERS for token in window)
+
+
+def _ip6(token: Token, at: int) -> Iterator[Found]:
+    yield Found(Value("ip6", (token.low,), token.text), at)
+
+
+def _mail(token: Token, at: int) -> Iterator[Found]:
+    yield Found(Value("mail", (token.low,), token.text), at)
+
+
+def _path(token: Token, at: int) -> Iterator[Found]:
+    yield Found(Value("path", (path_key(token.text),), token.text), at)
+
+
+_BY_KIND = {"ip": _ip, "ip6": _ip6, "url": _url, "mail": _mail, "path": _path, "winpath": _path}
+_ROOM = re.compile(r"^(?:[A-Za-z]?\d{1,2}[.\-]\d{2,3}|[A-Za-z]\d{1,4}|\d{3,4})$")
+
+
+def _rooms(tokens: list[Token], taken: set[int]) -> Iterator[Found]:
+    if not any(token.senses and token.named("attr", "room") for token in tokens):
+        return
+    for at, token in enumerate(tokens):
+        window = tokens[max(0, at - 5) : at]
+        if _ROOM.match(token.text) and any(near.named("attr", "room") for near in window) and at not in taken:
+            taken.add(at)
+            yield Found(Value("room", (token.low,), token.text), at)

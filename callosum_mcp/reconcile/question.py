@@ -1,0 +1,155 @@
+"""What a query asks for: the words of its subject, and the slots an answer may fill.
+
+Above: `align`. Below: `tokens`, `lexicon`. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from callosum_mcp.reconcile.lexicon import SLOTS_OF
+from callosum_mcp.reconcile.lexicon.asking import ASKS, LONE
+from callosum_mcp.reconcile.lexicon.scopes import COMPONENTS
+from callosum_mcp.reconcile.tokens import Token, tokenise, unknown
+
+_LANGUAGE_CODE = 2  # letters: "de" is an article before it is a language
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """One name of the query's subject: its stems in order, and both run together (``day-book``, ``daybook``)."""
+
+    stems: tuple[str, ...]
+    joined: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query, understood.
+
+    Attributes:
+        anchors: The names and words nobody knows: the subject.
+        topics: The concepts and members it names (``a:port``, ``c:postgres``).
+        slots: The slots an answer may fill; empty means any.
+        stems: All its words.
+        scopes: The scopes it names, by dimension.
+        many: It asks for several values.
+        text: As asked.
+    """
+
+    anchors: tuple[Anchor, ...]
+    topics: frozenset[str]
+    slots: frozenset[str]
+    stems: frozenset[str]
+    scopes: Mapping[str, frozenset[str]]
+    many: bool = False
+    text: str = ""
+
+    def admits(self, slot: str) -> bool:
+        """Whether a value in this slot may answer the query."""
+        return (
+            not self.slots - {"open"}
+            or "*" in self.slots
+            or any(slot == wanted or slot.startswith(wanted + ":") for wanted in self.slots)
+        )
+
+
+@lru_cache(maxsize=256)
+def understand(query: str) -> Question:
+    """Reads a query."""
+    tokens = [token for token in tokenise(query) if token.kind != "end"]
+    runs = _runs(tokens)
+    free = [token for run in runs if not compound(run) for token in run]
+    scopes: dict[str, set[str]] = {}
+    for token in tokens:
+        for sense in token.senses:
+            if sense.role == "scope":
+                scopes.setdefault(sense.name, set()).add(sense.value)
+    parts = frozenset("!" + token.low for token in tokens if token.low in COMPONENTS)
+    if parts:
+        scopes["part"] = set(parts)
+    return Question(
+        anchors=tuple(_anchors(runs)),
+        topics=frozenset(topic for token in free for topic in token.ids),
+        slots=frozenset(
+            _slots(free) | _yes_or_no(tokens, free) | {slot for token in free for slot in ASKS.get(token.low, ())}
+        ),
+        stems=frozenset(token.stem or token.low for token in tokens),
+        scopes={name: frozenset(values) for name, values in scopes.items()},
+        many=any(token.low in _PLURALS for token in free),
+        text=query,
+    )
+
+
+_PLURALS = frozenset(
+    "ports addresses hosts owners dates languages databases ips versions puertos porte porty portas".split()
+)
+
+
+def _slots(tokens: list[Token]) -> set[str]:
+    found: set[str] = set()
+    classes: set[str] = set()
+    for token in tokens:
+        for sense in token.senses:
+            if sense.role == "attr":
+                found.update(SLOTS_OF.get(sense.name, ()))
+            elif sense.role == "state":
+                found.add(f"state:{sense.name}")
+            elif sense.role == "choice" and len(token.low) > _LANGUAGE_CODE:
+                classes.add(f"choice:{sense.name}")
+    if (
+        tokens
+        and any(token.low in _YES_NO for token in tokens)
+        and any(_lone_state(tokens, at) for at in range(1, len(tokens)))
+    ):
+        found.add("state:on")
+    if "when" in found and any(token.named("attr", name) for token in tokens for name in ("date", "day", "time")):
+        found = {"when"}
+    if "choice" in found and classes:
+        return (found - {"choice"}) | classes
+    return found or (classes | {"version"} if classes else classes)
+
+
+def _yes_or_no(tokens: list[Token], free: list[Token]) -> set[str]:
+    """``is the pool heated``: whatever is asked, a state may answer it."""
+    asks = bool(tokens) and tokens[0].low in _YES_NO and bool(_slots(free))
+    return {"state"} if asks and not any(slot.startswith("state") for slot in _slots(free)) else set()
+
+
+def _lone_state(tokens: list[Token], at: int) -> bool:
+    """``is it on``, ``is it up in prod``: a state; ``is it on MySQL``: a preposition."""
+    return tokens[at].low in LONE and (at + 1 == len(tokens) or tokens[at + 1].low in ("in", "for", "at", "now"))
+
+
+_YES_NO = frozenset("is are does do did has have can".split())
+
+
+def _anchors(runs: list[list[Token]]) -> list[Anchor]:
+    """Compound names, and the unknown words of the rest."""
+    anchors: list[Anchor] = []
+    for run in runs:
+        if compound(run):
+            anchors.append(Anchor(tuple(token.stem or token.low for token in run), "".join(token.low for token in run)))
+        else:
+            anchors.extend(Anchor((token.stem or token.low,), token.low) for token in run if unknown(token))
+    return anchors
+
+
+def _runs(tokens: list[Token]) -> list[list[Token]]:
+    """The tokens, those that a hyphen or an underscore joins together."""
+    runs: list[list[Token]] = []
+    for token in tokens:
+        if runs and token.gap in ("-", "_"):
+            runs[-1].append(token)
+        else:
+            runs.append([token])
+    return runs
+
+
+def compound(run: list[Token]) -> bool:
+    """Whether joined words are one name (``mail-hub``, ``dark_launch``) and no known phrase (``sign-in``)."""
+    if len(run) == 1 or all(token.inner for token in run[1:]):
+        return False
+    return any(token.gap == "_" for token in run[1:]) or any(unknown(token) for token in run)

@@ -1,0 +1,209 @@
+"""Reconciliation: the hits of one query, scored, and the claims in which they contradict each other.
+
+Above: the federation, `ask`, bench. Below: `authority`, `claims`, `align`, `kinds`. Pure, deterministic, and the
+same for any order of the hits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from callosum_mcp.models.values import Hit, Tier
+from callosum_mcp.reconcile import authority
+from callosum_mcp.reconcile.align import Answer, answers, compare
+from callosum_mcp.reconcile.claims import read
+from callosum_mcp.reconcile.kinds import kind_of, label_of, reason_of
+from callosum_mcp.reconcile.question import Question, understand
+
+ConflictKind = Literal["temporal_update", "genuine_conflict"]
+
+
+class RankedHit(Protocol):
+    """What is reconciled: a hit and its rank in its store (a `FusedHit` is one)."""
+
+    @property
+    def hit(self) -> Hit: ...
+    @property
+    def store_rank(self) -> int: ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ranked:
+    """The plainest `RankedHit`."""
+
+    hit: Hit
+    store_rank: int = 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Conflict:
+    """Hits that assert the same attribute of the same subject and cannot all be right.
+
+    Attributes:
+        claim: What it is about, in a few words.
+        winner: Address of the hit with the highest authority.
+        losers: Addresses of the hits that contradict it, strongest first.
+        members: Winner, its supporters and losers, strongest first.
+        kind: ``temporal_update`` if the newer replaces the older, ``genuine_conflict`` if both claim to hold now.
+        reason: Why the winner won, for a person.
+    """
+
+    claim: str
+    winner: str
+    losers: tuple[str, ...]
+    members: tuple[str, ...]
+    kind: ConflictKind
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reconciliation:
+    """The conflicts among some hits, and the authority of each by address."""
+
+    conflicts: tuple[Conflict, ...]
+    scores: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Court:
+    """What every step needs to know."""
+
+    question: Question
+    scores: Mapping[str, float]
+    now: float
+
+
+def reconcile(
+    hits: Sequence[RankedHit],
+    *,
+    now: float,
+    query: str = "",
+    half_life_days: float = authority.HALF_LIFE_DAYS,
+    k: int = authority.K,
+    weights: Mapping[Tier, float] = authority.WEIGHTS,
+) -> Reconciliation:
+    """Scores hits and finds their conflicts.
+
+    Args:
+        hits: The hits with their ranks, in any order; superseded ones assert nothing.
+        now: Unix seconds.
+        query: The question they answer; it says which subject and attribute are meant.
+        half_life_days: Time constant of recency, in days.
+        k: The k of relevance.
+        weights: w_authority by tier.
+    """
+    scores: dict[str, float] = {}
+    for ranked in hits:
+        score = authority.score(
+            ranked.hit, ranked.store_rank, now=now, half_life_days=half_life_days, k=k, weights=weights
+        )
+        scores[ranked.hit.address] = max(score, scores.get(ranked.hit.address, 0.0))
+    court = _Court(understand(query), scores, now)
+    live = {ranked.hit.address: ranked.hit for ranked in sorted(hits, key=_whole) if not ranked.hit.superseded}
+    found = answers([read(hit, court.question) for _, hit in sorted(live.items())], court.question)
+    return Reconciliation(conflicts=_conflicts(found, court), scores=scores)
+
+
+def _whole(ranked: RankedHit) -> tuple[str, int, str]:
+    """Orders copies of one address, so that which of them is read does not depend on the order they came in."""
+    return ranked.hit.address, -ranked.store_rank, ranked.hit.text
+
+
+def _conflicts(found: list[Answer], court: _Court) -> tuple[Conflict, ...]:
+    slots: dict[str, list[Answer]] = {}
+    for answer in found:
+        slots.setdefault(answer.slot, []).append(answer)
+    conflicts: list[Conflict] = []
+    pairs: list[tuple[str, frozenset[str]]] = []
+    for slot in sorted(slots, key=_strongest_first):
+        conflict = _trial(slots[slot], court)
+        if conflict is None:
+            continue
+        sides = frozenset((conflict.winner, *conflict.losers))
+        if all(not (sides <= pair or pair <= sides) or _separate(slot, other) for other, pair in pairs):
+            conflicts.append(conflict)
+        pairs.append((slot, sides))
+    return tuple(conflicts)
+
+
+_SLOT_ORDER = (
+    "state",
+    "version",
+    "choice",
+    "person",
+    "host",
+    "port",
+    "ip",
+    "when",
+    "number",
+    "room",
+    "path",
+    "mail",
+    "fqdn",
+    "url",
+    "open",
+)
+
+
+def _strongest_first(slot: str) -> tuple[int, str]:
+    kind = slot.split(":")[0]
+    return (_SLOT_ORDER.index(kind) if kind in _SLOT_ORDER else len(_SLOT_ORDER)), slot
+
+
+_VIEWS = (
+    {"ip", "ip6", "fqdn", "url", "port", "host", "mail", "path"},
+    {"number", "when", "version"},
+    {"state"},
+    {"choice"},
+    {"person"},
+    {"room"},
+)
+"""Slots of one set are views of one value: a link, its host and its port."""
+
+
+def _separate(slot: str, other: str) -> bool:
+    """Whether a further conflict of the same hits is one of its own.
+
+    A state and a version are, two views of one value are not.
+    """
+    kinds = {"fqdn" if name == "choice:registry" else name.split(":")[0] for name in (slot, other)}
+    return "open" not in kinds and not any(kinds <= views for views in _VIEWS)
+
+
+def _trial(candidates: list[Answer], court: _Court) -> Conflict | None:
+    """The conflict in one slot: the strongest hit that somebody contradicts, and everybody it is compared with."""
+    ranked = sorted(
+        candidates, key=lambda answer: (-court.scores[answer.statement.hit.address], answer.statement.hit.address)
+    )
+    for winner in ranked:
+        others = [answer for answer in ranked if answer is not winner]
+        losers = [answer for answer in others if _contradict(winner, answer, court)]
+        if losers:
+            return _verdict(winner, losers, others, court)
+    return None
+
+
+def _contradict(a: Answer, b: Answer, court: _Court) -> bool:
+    return a.statement.hit.store != b.statement.hit.store and compare(a, b, court.question) == "differ"
+
+
+def _verdict(winner: Answer, losers: list[Answer], others: list[Answer], court: _Court) -> Conflict:
+    beaten = [answer.statement.hit for answer in losers]
+    lost = {hit.address for hit in beaten}
+    members = [
+        answer.statement.hit.address
+        for answer in (winner, *others)
+        if answer is winner
+        or answer.statement.hit.address in lost
+        or compare(winner, answer, court.question) == "agree"
+    ]
+    return Conflict(
+        claim=label_of(winner, court.question),
+        winner=winner.statement.hit.address,
+        losers=tuple(hit.address for hit in beaten),
+        members=tuple(members),
+        kind=kind_of(winner, beaten, court.question),
+        reason=reason_of(winner.statement.hit, beaten, court.now),
+    )

@@ -1,0 +1,161 @@
+"""Sentences and clauses of a text, and how each is meant.
+
+Above: `extract`. Below: `tokens`. Pure. Only what a text asserts to hold now may become a claim: questions, plans,
+conditions, examples, the past and one-off exceptions are recognised here, in nine languages, from their marks.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from callosum_mcp.reconcile.tokens import Token, tokenise
+
+_BREAK = re.compile(r"[\n!?;。！？|]|\.\s|\.[)\"'”»]+\s|\s·\s")
+_CLAUSE = re.compile(r"[,;()\[\]{}、，（）：—–→⇒«»]|\s-\s|->|=>")
+_SIDE = re.compile(r"\((?:not|nicht|pas|no|non|nie)\b[^)]*\)", re.IGNORECASE)
+_ABBREVIATED = frozenset("ext ca approx no nr vs e.g i.e z.b bzw resp st dr mr mrs fig np p m".split())
+_CONJUNCTIONS = frozenset(
+    """
+    but while whereas although aber während mais tandis pero mientras ma mentre ale podczas mas enquanto because
+    since weil parce porque perché ponieważ
+    """.split()
+)
+_TIMELESS = frozenset({"when"})
+
+
+@dataclass(slots=True)
+class Sentence:
+    """One sentence, or one line, or one cell.
+
+    Attributes:
+        tokens: Its tokens.
+        clauses: The clause each token stands in, from 0.
+        meant: How it is meant: ``asserted``, ``plan``, ``question``, ``example``, ``exception`` or ``condition``.
+        past: Clauses that speak of the past.
+        changed: It says that something changed.
+        start: Position of its first token in the text.
+    """
+
+    tokens: list[Token]
+    clauses: list[int] = field(default_factory=list[int])
+    meant: str = "asserted"
+    past: frozenset[int] = frozenset()
+    changed: bool = False
+    start: int = 0
+
+    def clause(self, at: int) -> list[Token]:
+        """The tokens of the clause that the token at this position stands in."""
+        wanted = self.clauses[at]
+        return [token for token, clause in zip(self.tokens, self.clauses, strict=True) if clause == wanted]
+
+
+def sentences(text: str) -> list[Sentence]:
+    """The sentences of a text; what stands in ``(not …)`` names something else and is left out."""
+    tokens = tokenise(_SIDE.sub(" ", text) if "(" in text else text)
+    found: list[Sentence] = []
+    start = 0
+    for at in range(1, len(tokens)):
+        if at == len(tokens) - 1 or _breaks(tokens, at):
+            piece = tokens[start:at]
+            if piece:
+                found.append(_understood(piece, tokens[at].gap, start))
+            start = at
+    return found
+
+
+def _breaks(tokens: list[Token], at: int) -> bool:
+    gap = tokens[at].gap
+    if len(gap) < 2 and gap not in ("\n", "?", "!", ";", "。", "|", "？", "！"):
+        return False
+    if not _BREAK.search(gap):
+        return False
+    if gap == ". " and tokens[at - 1].text.isdigit() and tokens[at].named("month"):
+        return False
+    return not (gap == ". " and (tokens[at - 1].low in _ABBREVIATED or len(tokens[at - 1].text) == 1))
+
+
+def _understood(tokens: list[Token], tail: str, start: int) -> Sentence:
+    clauses = _clauses(tokens)
+    marks = {sense.name for token in tokens for sense in token.senses if sense.role == "mark"}
+    sentence = Sentence(tokens, clauses, start=start)
+    if ("?" in tail and "??" not in tail) or "？" in tail:
+        sentence.meant = "question"
+    elif marks:
+        sentence.meant = _meant(tokens, marks)
+    if "past" in marks:
+        sentence.past = _past_clauses(tokens, clauses)
+    sentence.changed = "change" in marks or _from_a_date(tokens)
+    return sentence
+
+
+def _clauses(tokens: list[Token]) -> list[int]:
+    found: list[int] = []
+    clause = 0
+    for at, token in enumerate(tokens):
+        gap = token.gap
+        if at and ((gap not in ("", " ") and _CLAUSE.search(gap)) or token.low in _CONJUNCTIONS):
+            clause += 1
+        found.append(clause)
+    return found
+
+
+def _meant(tokens: list[Token], marks: set[str]) -> str:
+    if "example" in marks and any(
+        token.marked("example") and token.gap != "." and not _domain(tokens, at) for at, token in enumerate(tokens)
+    ):
+        return "example"
+    if "hypo" in marks or tokens[0].marked("hypo_start"):
+        return "condition"
+    if "plan" in marks and not any(token.marked("change") and token.low in ("now",) for token in tokens):
+        return "plan"
+    if "exception" in marks or ("only" in marks and _dated_only(tokens)):
+        return "exception"
+    return "will" if "will" in marks else "asserted"
+
+
+_FROM = frozenset("from ab od desde dal".split())
+
+
+def _from_a_date(tokens: list[Token]) -> bool:
+    """``from 1 October``: something is otherwise since then."""
+    return any(
+        token.low in _FROM
+        and any(near.named("month") or near.kind in ("iso", "dmy", "cjkdate") for near in tokens[at + 1 : at + 3])
+        for at, token in enumerate(tokens)
+    )
+
+
+def _domain(tokens: list[Token], at: int) -> bool:
+    """Whether ``example`` is the end of a host name."""
+    return at > 0 and tokens[at].gap == "."
+
+
+def _dated_only(tokens: list[Token]) -> bool:
+    """Whether an ``only`` stands next to a date or a day: an exception, and not a rule."""
+    return any(
+        token.marked("only")
+        and any(
+            near.kind in ("iso", "dmy", "cjkdate") or near.named("month") or near.named("day")
+            for near in tokens[max(0, at - 4) : at + 4]
+        )
+        for at, token in enumerate(tokens)
+    )
+
+
+def _changed_after(tokens: list[Token], clauses: list[int], at: int) -> bool:
+    """Whether a word of change (and not of removal) follows in the clause: ``was moved``, ``wurde … verschoben``."""
+    return any(
+        tokens[near].marked("change") and not tokens[near].marked("removed")
+        for near in range(at + 1, len(tokens))
+        if clauses[near] == clauses[at]
+    )
+
+
+def _past_clauses(tokens: list[Token], clauses: list[int]) -> frozenset[int]:
+    """Clauses with a past mark; a passive of change (``was moved``) tells of the present and does not count."""
+    past: set[int] = set()
+    for at, token in enumerate(tokens):
+        if token.marked("past") and not _changed_after(tokens, clauses, at):
+            past.add(clauses[at])
+    return frozenset(past)

@@ -1,0 +1,68 @@
+"""Whether a hit names what the query names: as a word, run together, inflected, or as a compound of its words.
+
+Above: `align`. Below: `claims`, `question`. Pure.
+"""
+
+from __future__ import annotations
+
+from callosum_mcp.reconcile.claims import Statement
+from callosum_mcp.reconcile.question import Anchor
+
+_COMPOUND_LETTERS = 3
+_JOINT = 3  # letters that inflection and a joining s may add
+
+
+def covered(anchor: Anchor, statement: Statement) -> bool:
+    """Whether a hit names an anchor: as a word of its own, run together, or as a compound of its words."""
+    if len(anchor.stems) > 1:
+        return anchor.joined in statement.squeezed or all(stem in statement.words for stem in anchor.stems)
+    stem = next(iter(anchor.stems))
+    return (
+        stem in statement.lone
+        or _inflected(stem, statement)
+        or (not anchor.joined.isascii() and _cjk_in(anchor.joined, statement))
+        or _compounded(anchor.joined, statement)
+    )
+
+
+_ENDINGS = frozenset(
+    """
+    al als ing ation ations ion ions ment ments ed e er ers or ors ly ung ungen ieren iert at ates ated ous ance
+    able ic
+    """.split()
+) | {""}
+_COMMON = 5  # letters two forms of a word share at least
+
+
+def _inflected(stem: str, statement: Statement) -> bool:
+    """``approval`` in a text about ``approving``: the same beginning, and endings that are endings."""
+    if len(stem) < _COMMON or not stem.isascii():
+        return False
+    return any(same_word(stem, other) for other in statement.lone)
+
+
+def same_word(a: str, b: str) -> bool:
+    """Whether two stems are forms of one word."""
+    if a[:_COMMON] != b[:_COMMON] or min(len(a), len(b)) < _COMMON:
+        return False
+    shared = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    return a[shared:] in _ENDINGS and b[shared:] in _ENDINGS
+
+
+def _cjk_in(word: str, statement: Statement) -> bool:
+    return len(word) > 1 and word[:2] in statement.squeezed
+
+
+def _compounded(word: str, statement: Statement) -> bool:
+    """``dachantenne`` in a text about the ``Antenne`` on the ``Dach``."""
+    inside = [
+        stem for stem in statement.lone if len(stem) >= _COMPOUND_LETTERS and stem in word and len(stem) < len(word)
+    ]
+    return any(
+        head != tail
+        and word.startswith(head)
+        and 0 <= (joint := word.find(tail, len(head)) - len(head)) <= _JOINT
+        and len(word) - len(head) - joint - len(tail) <= _JOINT
+        for head in inside
+        for tail in inside
+    )
