@@ -21,10 +21,7 @@ _ORDERS = re.compile(
             r"\byou (?:are now|must now|will now)\b",
             r"\byou must (?:only |always |never )?(?:answer|reply|respond|say|tell|call|output)\b",
             r"\bfrom now on,? (?:you|act|answer|reply|respond)\b|\b(?:act as|pretend to be|roleplay as)\b",
-            r"^\W*(?:system|assistant|developer|user|human|ai)\s*(?:prompt|message|note|override)?\s*[:>\]]",
             r"<\|?/?(?:im_start|im_end|system|assistant|user|tool|instructions?)\b|\[/?inst\]|<</?sys>>",
-            r"^\W*(?:please )?(?:reply|respond|answer|output|print|say|repeat|write)\b.{0,20}"
-            r"\b(?:only|with|exactly|instead|that|the following|word|verbatim)\b",
             r"\b(?:do not|don't|never) (?:tell|mention|reveal|cite|inform|warn|disclose|show)\b",
             r"\b(?:tell|inform|convince|instruct) (?:the )?(?:user|human|reader|agent|model|assistant)\b",
             r"\b(?:call|invoke|use|run|execute) (?:the |this |your )?(?:[\w.-]+ )?(?:tool|function|command)s?\b",
@@ -39,22 +36,32 @@ _ORDERS = re.compile(
     ),
     re.IGNORECASE | re.DOTALL,
 )
+_OPENINGS = re.compile(
+    r"\W*(?:system|assistant|developer|user|human|ai)\s*(?:prompt|message|note|override)?\s*[:>\]]"
+    r"|\W*(?:please )?(?:reply|respond|answer|output|print|say|repeat|write)\b.{0,20}"
+    r"\b(?:only|with|exactly|instead|that|the following|word|verbatim)\b",
+    re.IGNORECASE,
+)
+"""What is an order only at the beginning of a sentence."""
+
 _HIDDEN = re.compile("[\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff\U000e0000-\U000e007f]")
 
 
 def speaks_to_reader(text: str) -> bool:
-    """Whether a text gives orders to a model that reads it."""
-    return _ORDERS.search(_plain(text)) is not None
+    """Whether a sentence gives orders to a model that reads it."""
+    plain = _plain(text)
+    return _OPENINGS.match(plain) is not None or _ORDERS.search(plain) is not None
 
 
 def told_only(text: str) -> str:
     """The sentences of a text before the first that gives orders: what comes after an order is part of it."""
-    kept: list[str] = []
-    for piece in split(_HIDDEN.sub("", text)):
-        if speaks_to_reader(piece) or speaks_to_reader(" ".join((*kept[-1:], piece))):
-            break
-        kept.append(piece)
-    return " ".join(kept)
+    pieces = split(_HIDDEN.sub("", text))
+    if _ORDERS.search(_plain(text)) is None:  # one look at the whole: nearly all memories hold none
+        orders = (at for at, piece in enumerate(pieces) if _OPENINGS.match(_plain(piece)))
+    else:
+        pairs = zip(["", *pieces], pieces, strict=False)  # an order may run over the end of a sentence
+        orders = (at for at, pair in enumerate(pairs) if speaks_to_reader(pair[1]) or speaks_to_reader(" ".join(pair)))
+    return " ".join(pieces[: next(orders, len(pieces))])
 
 
 def _plain(text: str) -> str:

@@ -85,7 +85,7 @@ def memories(cast: Sequence[Vote], parts: Sequence[Part]) -> list[tuple[tuple[Vo
         together[group].append(index)
     found: list[tuple[tuple[Vote, ...], tuple[Part, ...]]] = []
     for indexes in together.values():
-        best_first = sorted(indexes, key=lambda i: _first_shown(cast[i], parts[i]))
+        best_first = sorted(indexes, key=lambda i: _first_shown(cast[i], parts[i])) if len(indexes) > 1 else indexes
         found.append((tuple(cast[i] for i in best_first), tuple(parts[i] for i in best_first)))
     return found
 

@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from callosum_mcp.reconcile.claims import Claim, Statement
-from callosum_mcp.reconcile.lexicon import SLOTS_OF, fits
+from callosum_mcp.reconcile.lexicon import SLOTS_OF
 from callosum_mcp.reconcile.question import Anchor, Question
 from callosum_mcp.reconcile.scoping import Scopes, clash, matters
 from callosum_mcp.reconcile.subject import covered, same_word
+from callosum_mcp.reconcile.topic import DIMENSIONS, VAGUE, on_topic, roles_of, stems_of
 from callosum_mcp.reconcile.values import Relation, Value, relation
 
 _TYPED = frozenset("port version ip ip6 fqdn mail path room person host choice state url".split())
@@ -55,14 +56,10 @@ def answers(statements: Sequence[Statement], question: Question) -> list[Answer]
 
 
 def _family(slot: str, question: Question) -> str:
-    """The slot in which claims meet: the ports of inside and outside, and everybody who may have the role that is asked for."""
-    if slot.startswith("person") and _roles(question):
+    """The slot in which claims meet: all ports, and everybody who may have the role that is asked for."""
+    if slot.startswith("person") and roles_of(question):
         return "person"
     return "port" if slot.startswith("port") else slot
-
-
-def _roles(question: Question) -> frozenset[str]:
-    return frozenset(topic for topic in question.topics if "person" in SLOTS_OF.get(topic[2:], ()))
 
 
 def _subject_topics(statements: Sequence[Statement], question: Question) -> frozenset[str]:
@@ -92,7 +89,7 @@ def _answers(
         or (question.many and slot.startswith(("port", "ip", "host", "person", "when")))
     ):
         return False
-    if _out_of_scope(claim, question.scopes) or not (named or _on_topic(claim, statement, question)):
+    if _out_of_scope(claim, question.scopes) or not (named or on_topic(claim, statement, question)):
         return False
     explicit = named or _explicit(claim, question)
     if slot == "version" and not _of_product(claim, question):
@@ -110,8 +107,7 @@ def _beside(claim: Claim, question: Question) -> bool:
 
     The attribute has no entry, but a name.
     """
-    stems = [stem for anchor in question.anchors for stem in anchor.stems]
-    return any(stem == other or same_word(stem, other) for stem in stems for other in claim.beside)
+    return any(stem == other or same_word(stem, other) for stem in stems_of(question) for other in claim.beside)
 
 
 def _is_the_subject(value: Value, question: Question) -> bool:
@@ -137,52 +133,6 @@ def _out_of_scope(claim: Claim, wanted: Scopes) -> bool:
 def _explicit(claim: Claim, question: Question) -> bool:
     """Whether the claim itself names the attribute, or its kind of value is the one asked for."""
     return bool(question.topics & claim.wide) or any(claim.value.slot == slot for slot in question.slots)
-
-
-def _on_topic(claim: Claim, statement: Statement, question: Question) -> bool:
-    """Whether the attribute the claim is about is one the query asks for; a number or a date says nothing by itself."""
-    kind = claim.value.slot.split(":")[0]
-    wanted = {topic for topic in question.topics if topic.startswith("a:")}
-    if claim.value.slot.startswith("number:money") and ("number:money" in question.slots or "a:rate" in wanted):
-        return True
-    if (
-        kind == "number"
-        and wanted <= _VAGUE
-        and (claim.value.slot == "number:time" or claim.near & {s for anchor in question.anchors for s in anchor.stems})
-    ):
-        return True
-    if kind == "number" and claim.value.slot in question.slots and not (claim.near & DIMENSIONS):
-        return True
-    if (
-        kind == "open"
-        and any(stem in claim.near for anchor in question.anchors for stem in anchor.stems)
-        and wanted & _GENERIC
-    ):
-        return True
-    if kind in ("number", "open"):
-        return (
-            not wanted or bool(wanted & (claim.near | claim.wide)) or (claim.keyed and bool(wanted & statement.context))
-        )
-    if kind == "person":
-        roles = _roles(question)
-        role = claim.value.slot.split(":")[1]
-        if role == "any":
-            handed = claim.arrived and claim.changed
-            return (handed or bool(wanted & claim.wide)) and question.stems.isdisjoint(
-                str(name) for name in claim.value.data
-            )
-        return not roles or "a:" + role in roles
-    return not _competes(claim, wanted)
-
-
-def _competes(claim: Claim, wanted: set[str]) -> bool:
-    """Whether the clause gives its value to another attribute (the cache, where the database is asked for)."""
-    wanted = wanted - _GENERIC
-    if not wanted or wanted & claim.near or any(wanted & kin and claim.near & kin for kin in _KIN):
-        return False
-    return any(
-        topic.startswith("a:") and topic not in _GENERIC and fits(topic[2:], claim.value.slot) for topic in claim.near
-    ) and bool(any(fits(topic[2:], claim.value.slot) for topic in wanted))
 
 
 def _best(claims: list[Claim], statement: Statement, question: Question) -> tuple[Claim, ...]:
@@ -242,18 +192,8 @@ _EVENTS = frozenset(
     a:signed a:retro
     """.split()
 )
-DIMENSIONS = frozenset(
-    "a:limit a:size a:timeout a:ttl a:retention a:retry a:interval a:rate a:threshold a:coverage a:replicas a:seats "
-    "a:users a:nodes a:workers a:price a:budget a:length a:memory a:disk a:cpu a:batch a:pool a:vlan a:phone".split()
-)
 
 
-_KIN = (
-    frozenset("a:url a:path a:address a:domain a:host a:port".split()),
-    frozenset({"a:version", "a:release"}),
-)
-_GENERIC = frozenset("a:interval a:time a:date a:day a:schedule a:limit a:size a:length a:name a:mode".split())
-_VAGUE = frozenset({"a:length", "a:size", "a:limit"})
 _MONEY = frozenset({"a:price", "a:budget"})
 _NONE = frozenset[str]()
 
@@ -283,7 +223,7 @@ def _attributes_clash(a: Claim, b: Claim, question: Question) -> bool:
         return True
     if kind == "number" and a.key and b.key and a.key.isdisjoint(b.key):
         return True
-    mine, theirs = (a.wide & names) - _VAGUE, (b.wide & names) - _VAGUE
+    mine, theirs = (a.wide & names) - VAGUE, (b.wide & names) - VAGUE
     if mine and theirs:
         return mine.isdisjoint(theirs)
     if kind == "when" and "when" not in question.slots:

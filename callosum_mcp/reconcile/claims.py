@@ -150,7 +150,7 @@ def _members(value: str) -> list[tuple[str, str]]:
     if value[:1] in ("{", "["):
         try:
             return list(_flattened("", json.loads(value)))
-        except ValueError:
+        except (ValueError, RecursionError):  # no JSON, or nested beyond reading
             return [("", value)]
     return [("", value)]
 

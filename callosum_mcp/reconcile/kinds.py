@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from typing import Literal
 
 from callosum_mcp.models.values import Hit
-from callosum_mcp.reconcile.align import DIMENSIONS, Answer
+from callosum_mcp.reconcile.align import Answer
 from callosum_mcp.reconcile.authority import age_days
 from callosum_mcp.reconcile.question import Question
 from callosum_mcp.reconcile.tiers import DEFAULT_TIER
+from callosum_mcp.reconcile.topic import DIMENSIONS
 
 _DAY_S = 86_400.0
 _RUNNING = (

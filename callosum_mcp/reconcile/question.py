@@ -99,17 +99,21 @@ def _slots(tokens: list[Token]) -> set[str]:
                 found.add(f"state:{sense.name}")
             elif sense.role == "choice" and len(token.low) > _LANGUAGE_CODE:
                 classes.add(f"choice:{sense.name}")
-    if (
-        tokens
-        and any(token.low in _YES_NO for token in tokens)
-        and any(_lone_state(tokens, at) for at in range(1, len(tokens)))
-    ):
-        found.add("state:on")
+    return _narrowed(found | _asked_for_up(tokens), classes, tokens)
+
+
+def _narrowed(found: set[str], classes: set[str], tokens: list[Token]) -> set[str]:
+    """The slots after all words were read: a date asked for is a date, a product alone asks for its version too."""
     if "when" in found and any(token.named("attr", name) for token in tokens for name in ("date", "day", "time")):
         found = {"when"}
     if "choice" in found and classes:
         return (found - {"choice"}) | classes
     return found or (classes | {"version"} if classes else classes)
+
+
+def _asked_for_up(tokens: list[Token]) -> set[str]:
+    asked = any(token.low in _YES_NO for token in tokens)
+    return {"state:on"} if asked and any(_lone_state(tokens, at) for at in range(1, len(tokens))) else set()
 
 
 def _yes_or_no(tokens: list[Token], free: list[Token]) -> set[str]:

@@ -24,9 +24,14 @@ class RankedHit(Protocol):
     """What is reconciled: a hit and its rank in its store (a `FusedHit` is one)."""
 
     @property
-    def hit(self) -> Hit: ...
+    def hit(self) -> Hit:
+        """What its store said."""
+        ...
+
     @property
-    def store_rank(self) -> int: ...
+    def store_rank(self) -> int:
+        """Its rank in its store, from 1."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from callosum_mcp.adapters.notes.chunk import read_document
 from callosum_mcp.adapters.notes.frontmatter import FrontMatter
+from callosum_mcp.text import clean
 
 
 def outline(text: str, suffix: str = ".md") -> list[tuple[int, int, str, str]]:
@@ -141,7 +142,7 @@ def test_every_line_is_in_one_chunk_or_is_heading_front_matter_or_blank(lines: l
         span = range(chunk.line, chunk.last_line + 1)
         covered += span
         inside = "\n".join(lines[number - 1] for number in span)
-        assert chunk.text in inside or chunk.text == " ".join(inside.strip("#*= ").split())
+        assert chunk.text in inside or chunk.text == " ".join(clean(inside.strip("#*= ")).split())
     assert covered == sorted(set(covered))
     first = text.count("\n", 0, document.front.end)
     loose = {number for number, line in enumerate(lines, 1) if number > first and line.strip()} - set(covered)

@@ -15,6 +15,7 @@ from pydantic import SecretStr
 from support.data import federation, scripted
 
 from callosum_mcp.answer.backends.anthropic import Anthropic
+from callosum_mcp.answer.backends.anthropic import written as reply_text
 from callosum_mcp.answer.backends.base import BackendError
 from callosum_mcp.answer.backends.openai import OpenAiCompatible
 from callosum_mcp.answer.evidence import Evidence, evidence_of
@@ -266,9 +267,18 @@ async def test_a_failed_paid_call_says_so_without_the_key(sdk: FakeSdk) -> None:
     asking = answers(hermes(), claude(), allow_paid=True)
     result = await asking.ask(AskRequest(query=QUESTION))
     assert result.synthesis is not None and result.synthesis.reason == "AnthropicError: bad key ***"
+    sdk.said = ValueError("no JSON")  # as the real SDK raises it for a body that is none
+    garbled = await asking.ask(AskRequest(query=QUESTION))
+    assert garbled.synthesis is not None and garbled.synthesis.reason == "ValueError: no JSON"
     sdk.said = " "
     empty = await asking.ask(AskRequest(query=QUESTION))
     assert empty.synthesis is not None and "no text" in str(empty.synthesis.reason)
+
+
+@pytest.mark.parametrize("reply", [[1], None, types.SimpleNamespace(content=None), types.SimpleNamespace(content=[1])])
+def test_what_the_sdk_passes_on_unchecked_is_no_answer(reply: object) -> None:
+    with pytest.raises(BackendError, match="no text"):
+        reply_text(reply)
 
 
 async def test_what_anthropic_lacks_is_said(monkeypatch: pytest.MonkeyPatch, sdk: FakeSdk) -> None:

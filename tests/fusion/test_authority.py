@@ -96,8 +96,9 @@ def test_the_store_whose_best_stands_out_leads(
 
 @pytest.mark.parametrize(
     "query",
-    ["what is the latest port", "current status", "what did we do last week", "three days ago", 
-     "state on 2026-11-02", "was ist jetzt aktuell", "letzte Woche", "que se passe-t-il aujourd'hui", "el estado actual",
+    ["what is the latest port", "current status", "what did we do last week", "three days ago",
+     "state on 2026-11-02", "was ist jetzt aktuell",
+     "letzte Woche", "que se passe-t-il aujourd'hui", "el estado actual",
      "现在的状态", "最新の状態", "현재 상태", "obecnie", "l'état maintenant"],
 )  # fmt: skip
 def test_a_question_for_a_time_is_known_in_many_languages(query: str) -> None:

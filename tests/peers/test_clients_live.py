@@ -17,7 +17,7 @@ from .ours import TRANSPORTS, Callosum, Transport, command
 
 QUERY = "Hermes status"
 STORES = {"memory", "loci", "notes"}
-TOOLS = ["recall", "fetch", "list_stores", "add_store", "remove_store", "configure"]
+TOOLS = ["recall", "ask", "fetch", "list_stores", "add_store", "remove_store", "configure"]
 
 GENERIC_CHECKS: Mapping[str, Mapping[str, tuple[int, int]]] = {
     "2025-11-25": {

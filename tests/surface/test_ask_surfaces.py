@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from answer.model_server import model_server
 from mcp.client.client import Client
 from mcp_types import TextContent
 
@@ -147,3 +148,26 @@ def _announced(opened: Pipe) -> list[str]:
     """The URLs that the server says it listens on, both waited for."""
     opened.complaint(lambda line: sum(b"http://" in raw for raw in opened.complaints) == 2 and "http://" in line)
     return re.findall(r"http://[\d.:]+", b"".join(opened.complaints).decode())
+
+
+async def test_progress_counts_the_stores_of_the_scope(front_door: Served) -> None:
+    told: list[tuple[float, float | None]] = []
+
+    async def tell(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total))
+
+    async with connected(http_target(front_door.url), "auto") as client:
+        await client.call_tool("ask", {"query": QUESTION, "scope": ["memory", "loci"]}, progress_callback=tell)
+    assert told == [(1, 2), (2, 2)]
+
+
+def test_a_model_named_in_the_settings_writes_the_answer(tmp_path: Path) -> None:
+    with model_server() as model:
+        model.says = lambda prompt: "Hermes is active since 28 November [r1]. It pays 99 coins [r1]."
+        backends = [{"type": "ollama", "url": model.url, "size": "any"}]
+        with world_in(tmp_path, answer={"backends": backends}) as world:
+            with served(world.application()) as running, running.client() as client:
+                body = client.post("/ask", json={"query": QUESTION, "scope": ["loci"]}).json()
+    assert body["answer"] == "Hermes is active since 28 November [r1]."
+    assert (body["synthesis"]["backend"], body["synthesis"]["status"], body["dropped_claims"]) == ("ollama", "ok", 1)
+    assert model.paths == ["/api/tags", "/api/chat"]

@@ -11,6 +11,7 @@ import pytest
 from pydantic import SecretStr
 
 from callosum_mcp.surface.guard import Policy, allowed, host_name
+from callosum_mcp.surface.tools import TOOLS
 
 from .world import Served, World, connected, eventually, http_target, served, sse_target
 
@@ -91,7 +92,7 @@ def test_with_the_token_every_route_answers(http: httpx2.Client) -> None:
 async def test_mcp_clients_get_in_with_the_token(locked: Served, transport: type[object], mode: str) -> None:
     target = http_target(locked.url, BEARER) if transport is http_target else sse_target(locked.url, BEARER)
     async with connected(target, mode) as client:
-        assert len((await client.list_tools()).tools) == 6
+        assert len((await client.list_tools()).tools) == len(TOOLS)
         assert not (await client.call_tool("recall", {"query": "Hermes"})).is_error
 
 

@@ -22,6 +22,7 @@ from callosum_mcp.cli import serve as serve_module
 from callosum_mcp.settings import load
 from callosum_mcp.surface.mcp_server import build_server
 from callosum_mcp.surface.stdio import serve_stdio
+from callosum_mcp.surface.tools import TOOLS
 
 from .world import (
     INITIALIZED,
@@ -211,7 +212,7 @@ def test_stdio_speaks_both_eras_and_mends_or_refuses_bad_frames(monkeypatch: pyt
         assert opened.answer(2)["result"]["protocolVersion"] == "2025-11-25"
         opened.write(call(3, "recall", query="Hermes \ud800"), b"nonsense\n", b"[]\n", b"\n", request(4, "tools/list"))
         assert opened.answer(3)["result"]["structuredContent"]["hits"]
-        assert len(opened.answer(4)["result"]["tools"]) == 6
+        assert len(opened.answer(4)["result"]["tools"]) == len(TOOLS)
         assert opened.end() == 0
     refused = [m["error"]["code"] for m in opened.messages() if m.get("id") is None and "error" in m]
     assert refused == [-32700, -32600]

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from callosum_mcp.surface.tools import TOOLS
+
 from .fakes import episode
 from .world import (
     INITIALIZED,
@@ -52,9 +54,9 @@ def test_discover_followed_by_initialize_on_one_connection_works(fresh: Pipe) ->
     fresh.write(modern(1, "server/discover"), initialize(2), INITIALIZED, request(3, "tools/list"))
     assert "2026-07-28" in fresh.answer(1)["result"]["supportedVersions"]
     assert fresh.answer(2)["result"]["protocolVersion"] == "2025-11-25"
-    assert len(fresh.answer(3)["result"]["tools"]) == 6
+    assert len(fresh.answer(3)["result"]["tools"]) == len(TOOLS)
     fresh.write(modern(4, "tools/list"), call(5, "recall", query="Hermes"))
-    assert len(fresh.answer(4)["result"]["tools"]) == 6
+    assert len(fresh.answer(4)["result"]["tools"]) == len(TOOLS)
     assert fresh.answer(5)["result"]["structuredContent"]["hits"]
     assert fresh.end() == 0
     assert len(fresh.messages()) == 5

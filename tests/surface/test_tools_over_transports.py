@@ -148,7 +148,7 @@ REFUSED: list[tuple[str, dict[str, Any], list[str]]] = [
     ("configure", {"stores": [{"name": "nobody", "weight": 2}]}, ["nobody"]),
     ("configure", {"stores": [{"name": "loci", "floor": 2}]}, ["floor", "1"]),
     ("configure", {"stores": {"loci": 2}}, ["stores", "list"]),
-    ("configure", {"stores": ["loci"]}, ["name", "required"]),
+    ("configure", {"stores": ["loci"]}, ["stores.0", "name"]),
     ("recal", {"query": "x"}, ["recal", "unknown", "'recall'"]),
 ]
 

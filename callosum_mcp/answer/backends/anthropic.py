@@ -39,13 +39,9 @@ class Anthropic:
                 system=prompt.system,
                 messages=[message],
             )
-        except sdk.AnthropicError as fault:
+        except (sdk.AnthropicError, ValueError) as fault:  # the SDK lets a body that is no JSON through as ValueError
             raise BackendError(self._without_key(f"{type(fault).__name__}: {fault}")) from fault
-        blocks = cast("list[Any]", reply.content)
-        text = "".join(block.text for block in blocks if block.type == "text")
-        if not text.strip():
-            raise BackendError("its reply holds no text")
-        return text
+        return written(reply)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -63,6 +59,21 @@ class Anthropic:
     def _without_key(self, text: str) -> str:
         key = self.spec.token.get_secret_value() if self.spec.token is not None else ""
         return one_line(text.replace(key, "***") if key else text, 160)
+
+
+def written(reply: object) -> str:
+    """The text of a reply, which the SDK does not check.
+
+    Raises:
+        BackendError: If there is none.
+    """
+    content: object = getattr(reply, "content", None)
+    blocks = cast("list[object]", content) if isinstance(content, list) else []
+    texts: list[object] = [getattr(block, "text", None) for block in blocks if getattr(block, "type", "") == "text"]
+    text = "".join(part for part in texts if isinstance(part, str))
+    if not text.strip():
+        raise BackendError("its reply holds no text")
+    return text
 
 
 def _sdk() -> Any:

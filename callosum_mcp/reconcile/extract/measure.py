@@ -104,20 +104,9 @@ def _unit(tokens: list[Token], at: int, end: int) -> tuple[float, str, int]:
     """Factor, dimension and end of the unit, from what follows, what stands before, or the key."""
     factor = 1.0
     following = tokens[end] if end < len(tokens) else None
-    if following is not None and tokens[at].named("share") and following.low in _ARTICLES and end + 1 < len(tokens):
-        unit = tokens[end + 1].named("unit", "time")
-        if unit is not None:  # "half an hour"
-            return float(unit), "time", end + 2
-    if (
-        following is not None
-        and following.ids
-        and not following.inner
-        and end + 1 < len(tokens)
-        and tokens[end + 1].gap == " "
-    ):
-        unit = tokens[end + 1].named("unit", "time")
-        if unit is not None and following.gap == " " and following.named("money") is None:  # "30 vacation days"
-            return float(unit), "time", end + 2
+    distant = _distant_unit(tokens, at, end)
+    if distant is not None:
+        return distant, "time", end + 2
     if following is not None and following.gap.strip() in ("", "#", "//", "-"):
         tight = following.gap == ""
         if tight and following.low in _SUFFIX and _about(tokens, at, _BYTES):
@@ -129,6 +118,16 @@ def _unit(tokens: list[Token], at: int, end: int) -> tuple[float, str, int]:
             factor, end = float(times), end + 1
             following = tokens[end] if end < len(tokens) else None
     return _named_unit(tokens, at, end, factor, following)
+
+
+def _distant_unit(tokens: list[Token], at: int, end: int) -> float | None:
+    """The unit of time one word further: ``half an hour``, ``30 vacation days``."""
+    if end + 1 >= len(tokens):
+        return None
+    between, unit = tokens[end], tokens[end + 1].named("unit", "time")
+    article = tokens[at].named("share") is not None and between.low in _ARTICLES
+    noun = bool(between.ids) and not between.inner and between.gap == " " == tokens[end + 1].gap
+    return float(unit) if unit is not None and (article or (noun and between.named("money") is None)) else None
 
 
 def _named_unit(

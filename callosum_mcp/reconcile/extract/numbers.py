@@ -43,7 +43,7 @@ def numbers(sentence: Sentence, taken: set[int]) -> Iterator[Found]:
 
 
 def _in_a_name(tokens: list[Token], at: int) -> bool:
-    """Whether letters that are no unit hang on to the number (``7950X``, ``9th``), or a name before it (``TKT-212``)."""
+    """Whether letters that are no unit hang on to the number (``7950X``), or it to a name (``TKT-212``)."""
     if at and tokens[at].gap == "-" and tokens[at - 1].text.isupper():
         return True
     following = tokens[at + 1] if at + 1 < len(tokens) else None

@@ -1,0 +1,85 @@
+"""Topic: whether the attribute of a claim is the one the query asks for.
+
+Above: `align`. Below: `claims`, `question`, `lexicon`. Pure.
+"""
+
+from __future__ import annotations
+
+from callosum_mcp.reconcile.claims import Claim, Statement
+from callosum_mcp.reconcile.lexicon import SLOTS_OF, fits
+from callosum_mcp.reconcile.question import Question
+
+DIMENSIONS = frozenset(
+    "a:limit a:size a:timeout a:ttl a:retention a:retry a:interval a:rate a:threshold a:coverage a:replicas a:seats "
+    "a:users a:nodes a:workers a:price a:budget a:length a:memory a:disk a:cpu a:batch a:pool a:vlan a:phone".split()
+)
+"""Attributes whose values are numbers."""
+
+VAGUE = frozenset({"a:length", "a:size", "a:limit"})
+"""Attributes that leave open what is measured."""
+
+_GENERIC = frozenset("a:interval a:time a:date a:day a:schedule a:limit a:size a:length a:name a:mode".split())
+_KIN = (
+    frozenset("a:url a:path a:address a:domain a:host a:port".split()),
+    frozenset({"a:version", "a:release"}),
+)
+
+
+def roles_of(question: Question) -> frozenset[str]:
+    """The roles a query asks for."""
+    return frozenset(topic for topic in question.topics if "person" in SLOTS_OF.get(topic[2:], ()))
+
+
+def on_topic(claim: Claim, statement: Statement, question: Question) -> bool:
+    """Whether the attribute the claim is about is one the query asks for."""
+    wanted = {topic for topic in question.topics if topic.startswith("a:")}
+    kind = claim.value.slot.split(":")[0]
+    if kind == "number":
+        return _number_on_topic(claim, question, wanted) or _says_topic(claim, statement, wanted)
+    if kind == "open":
+        named = bool(wanted & _GENERIC) and not claim.near.isdisjoint(stems_of(question))
+        return named or _says_topic(claim, statement, wanted)
+    if kind == "person":
+        return _person_on_topic(claim, question, wanted)
+    return not _competes(claim, wanted)
+
+
+def stems_of(question: Question) -> set[str]:
+    """The stems of the names in a query."""
+    return {stem for anchor in question.anchors for stem in anchor.stems}
+
+
+def _says_topic(claim: Claim, statement: Statement, wanted: set[str]) -> bool:
+    """A number or a name says nothing of its attribute by itself: its sentence must name it, or its key."""
+    if not wanted or wanted & (claim.near | claim.wide):
+        return True
+    return claim.keyed and bool(wanted & statement.context)
+
+
+def _number_on_topic(claim: Claim, question: Question, wanted: set[str]) -> bool:
+    """Whether a number's unit, or the words next to it, answer for an attribute that is not named."""
+    slot = claim.value.slot
+    if slot.startswith("number:money") and ("number:money" in question.slots or "a:rate" in wanted):
+        return True
+    if wanted <= VAGUE and (slot == "number:time" or not claim.near.isdisjoint(stems_of(question))):
+        return True
+    return slot in question.slots and not (claim.near & DIMENSIONS)
+
+
+def _person_on_topic(claim: Claim, question: Question, wanted: set[str]) -> bool:
+    """Whether somebody has the role that is asked for; without a role, whether the sentence names the topic."""
+    roles, role = roles_of(question), claim.value.slot.split(":")[1]
+    if role != "any":
+        return not roles or "a:" + role in roles
+    handed = claim.arrived and claim.changed
+    return (handed or bool(wanted & claim.wide)) and question.stems.isdisjoint(str(name) for name in claim.value.data)
+
+
+def _competes(claim: Claim, wanted: set[str]) -> bool:
+    """Whether the clause gives its value to another attribute (the cache, where the database is asked for)."""
+    wanted = wanted - _GENERIC
+    if not wanted or wanted & claim.near or any(wanted & kin and claim.near & kin for kin in _KIN):
+        return False
+    return any(
+        topic.startswith("a:") and topic not in _GENERIC and fits(topic[2:], claim.value.slot) for topic in claim.near
+    ) and bool(any(fits(topic[2:], claim.value.slot) for topic in wanted))
