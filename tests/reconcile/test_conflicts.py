@@ -6,6 +6,8 @@ import pytest
 
 from reconcile.world import conflicts, fact, file, hit, live, memory
 
+HOME = "/".join(("", "home", "ann"))  # a path of the example, not of a machine
+
 
 def test_antonyms_of_a_state_conflict() -> None:
     (found,) = conflicts("is the press running", live("press.service: failed"), memory("The press is up and running."))
@@ -31,7 +33,7 @@ def test_an_ordinary_word_and_a_boolean_mean_the_same_state() -> None:
         ("loom memory limit", "loom: mem_limit: 1024m", "The memory limit of the loom is 1 GiB."),
         ("loom session length", "Loom sessions last two hours.", "A session in loom lasts 120 minutes."),
         ("loom database", "loom stores its data in Postgres", "(loom)-[STORES_IN]->(PostgreSQL 16.2)"),
-        ("loom config path", "config of loom: ~/.loom/conf", "loom reads its config from /data/ann/.loom/conf"),
+        ("loom config path", "config of loom: ~/.loom/conf", f"loom reads its config from {HOME}/.loom/conf"),
         ("call with Varno", "Varno call Tue 8 Dec, 09:00 UTC", "We call Varno on 8 December at 10:00 Berlin time."),
         ("price of Penny", "Penny costs $10 per month", "Penny: 120 USD a year"),
         ("orchestrator of the lab", "The lab runs on k8s", "The lab is scheduled by Kubernetes (k3s)."),

@@ -17,19 +17,20 @@ PEER_FILE = Path(__file__).with_name("seren-corpus-callosum.yaml")
 
 FULL = """
 server:
-  {host: 127.0.0.1, port: 7423, ports: [7423], bearer_token: x, bearer_token_env: '', bearer_token_keyring: '', allow_open_lan: false,
-   allowed_hosts: [a], allowed_origins: ['http://a']}
+  {host: 127.0.0.1, port: 7423, ports: [7423], bearer_token: x, bearer_token_env: '', bearer_token_keyring: '',
+   allow_open_lan: false, allowed_hosts: [a], allowed_origins: ['http://a']}
 federation:
   {fusion_mode: rrf, k: 60, pool_weight: 0.5, temporal_weight: 0.5, authority_margin: 0, min_per_store: 0,
-   edges_enabled: true, edge_budget: 3, satellite_budget: 3, n_results: 10, budget_tokens: 1800, fetch_multiplier: 5, per_store_timeout_s: 4, deadline_s: 5,
+   edges_enabled: true, edge_budget: 3, satellite_budget: 3, n_results: 10, budget_tokens: 1800,
+   fetch_multiplier: 5, per_store_timeout_s: 4, deadline_s: 5,
    half_life_days: 30}
 stores:
 - {name: notes, type: notes, url: ., weight: 1, floor: 0, enabled: true, tier: older-note, timeout_s: 2,
    required: false, options: {include: ['*.md']}, headers: {X-A: b}, token: t, token_env: T, token_keyring: s/u}
 answer:
-  {synthesize: true, allow_paid: false, available_s: 1, rerank: judge, rerank_url: '', rerank_model: '', rerank_token_env: '', rerank_top: 20,
-   rerank_filter: false, rerank_timeout_s: 3, backends: [{name: a, type: ollama, url: 'http://a', model: m, size: small, timeout_s: 9,
-   paid: false, token: t, token_env: '', token_keyring: ''}]}
+  {synthesize: true, allow_paid: false, available_s: 1, rerank: judge, rerank_url: '', rerank_model: '', rerank_token_env: '',
+   rerank_top: 20, rerank_filter: false, rerank_timeout_s: 3, backends: [{name: a, type: ollama, url: 'http://a', model: m, size: small,
+   timeout_s: 9, paid: false, token: t, token_env: '', token_keyring: ''}]}
 surface: {aliases: [darwin_ask]}
 security: {allow_hosts: [nas], allow_token_env: ['X_*']}
 logging: {level: info, log_queries: false}
