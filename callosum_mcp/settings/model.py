@@ -217,9 +217,9 @@ class Answer(_Section):
     rerank_filter: Annotated[
         bool, Field(description="judge only: leave out what it does not approve, but never the last one.")
     ] = False
-    rerank_timeout_s: Annotated[
-        float, Field(gt=0, le=60, description="Seconds it may take; then the order stays.")
-    ] = 3.0
+    rerank_timeout_s: Annotated[float, Field(gt=0, le=60, description="Seconds it may take; then the order stays.")] = (
+        3.0
+    )
 
 
 class Logging(_Section):

@@ -28,9 +28,9 @@ stores:
 - {name: notes, type: notes, url: ., weight: 1, floor: 0, enabled: true, tier: older-note, timeout_s: 2,
    required: false, options: {include: ['*.md']}, headers: {X-A: b}, token: t, token_env: T, token_keyring: s/u}
 answer:
-  {synthesize: true, allow_paid: false, available_s: 1, rerank: judge, rerank_url: '', rerank_model: '', rerank_token_env: '',
-   rerank_top: 20, rerank_filter: false, rerank_timeout_s: 3, backends: [{name: a, type: ollama, url: 'http://a', model: m, size: small,
-   timeout_s: 9, paid: false, token: t, token_env: '', token_keyring: ''}]}
+  {synthesize: true, allow_paid: false, available_s: 1, rerank: judge, rerank_url: '', rerank_model: '',
+   rerank_token_env: '', rerank_top: 20, rerank_filter: false, rerank_timeout_s: 3, backends: [
+   {name: a, type: ollama, url: 'http://a', model: m, size: small, timeout_s: 9, paid: false, token: t, token_env: '', token_keyring: ''}]}
 surface: {aliases: [darwin_ask]}
 security: {allow_hosts: [nas], allow_token_env: ['X_*']}
 logging: {level: info, log_queries: false}

@@ -27,7 +27,8 @@ hypo: if unless suppose supposing assuming imagine whenever in_case would would'
     würden wäre hätte si_jamais au_cas_où en_cas_de supposons serait quand_même_si en_caso_de suponiendo si_alguna_vez
     sería habría se_mai in_caso_di qualora sarebbe jeśli jeżeli gdyby gdy w_razie byłoby caso_o caso_a se_um_dia もし
     場合 なら たら 仮に
-hypo_start: before bevor avant_de avant_que antes_de antes_que prima_di zanim when wenn si se sobald lorsque quand cuando quando kiedy once sofern ob czy なぜ
+hypo_start: before bevor avant_de avant_que antes_de antes_que prima_di zanim
+    when wenn si se sobald lorsque quand cuando quando kiedy once sofern ob czy なぜ
 example: example examples sample e.g. fixture fixtures placeholder dummy conftest for_tests only_for_tests test_data
     mocked lorem beispiel beispielkonfiguration zum_beispiel platzhalter exemple par_exemple ejemplo por_ejemplo
     esempio ad_esempio przykład przykładowa na_przykład exemplo por_exemplo 例 サンプル 例えば for_instance
