@@ -11,7 +11,6 @@ from dataclasses import replace
 import anyio
 
 from callosum_mcp.answer.evidence import Evidence, evidence_of
-from callosum_mcp.answer.kind import answer_kind
 from callosum_mcp.answer.merge import remarks
 from callosum_mcp.answer.shape import Told, shaped
 from callosum_mcp.answer.writing import Writer
@@ -57,6 +56,8 @@ class Answers:
         )
         gathered = await self._federation.gather(recall, on_status, depth=max(_DEPTH, request.k))
         evidence = evidence_of(gathered)
+        from callosum_mcp.answer.kind import answer_kind  # with word lists that a start need not load
+
         told = Told(sentences=None, hits=request.mode != "chat", k=request.k, kind=answer_kind(gathered))
         if request.mode != "search":
             told = await self._with_prose(told, evidence, gathered, request, started)

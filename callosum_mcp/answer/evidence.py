@@ -15,8 +15,8 @@ from callosum_mcp.federation.shape import Gathered
 from callosum_mcp.fusion.identity import Sketch, similar
 from callosum_mcp.models.values import Hit
 from callosum_mcp.reconcile.authority import age_days
-from callosum_mcp.reconcile.reconciliation import Conflict
 from callosum_mcp.reconcile.tiers import DEFAULT_TIER
+from callosum_mcp.reconcile.verdicts import Conflict
 from callosum_mcp.text import clean, clip, content_words, words
 
 MOST = 8

@@ -14,7 +14,6 @@ import anyio
 from callosum_mcp.answer.backends import create
 from callosum_mcp.answer.backends.base import Backend, BackendError
 from callosum_mcp.answer.evidence import Evidence
-from callosum_mcp.answer.grounding import grounded
 from callosum_mcp.answer.merge import disputed, merged
 from callosum_mcp.answer.prompt import Prompt, prompt_for
 from callosum_mcp.answer.prose import Sentence
@@ -135,6 +134,8 @@ def _by_merge(
 
 def _checked(text: str, evidence: Evidence, spec: BackendSpec, size: Size) -> Written:
     """A model's text after grounding, with every conflict told; the merge if nothing of it is left."""
+    from callosum_mcp.answer.grounding import grounded  # with word lists that a start need not load
+
     found = grounded(text, evidence)
     if not found.kept:
         reason = (

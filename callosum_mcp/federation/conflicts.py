@@ -10,10 +10,12 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+import anyio.to_thread
+
 from callosum_mcp.models.knobs import Knobs
 from callosum_mcp.models.results import ConflictOut
 from callosum_mcp.models.values import FusedHit
-from callosum_mcp.reconcile.reconciliation import Conflict, reconcile
+from callosum_mcp.reconcile.verdicts import Conflict, Reconciliation
 
 Dated = Callable[[Sequence[FusedHit]], Awaitable[list[FusedHit]]]
 
@@ -54,13 +56,24 @@ async def settle(
     taken = {item.hit.address for item in seats}
     beside = [item for item in fused if item.hit.address not in taken][:BESIDE_SEATS]
     now = time.time()
-    verdict = reconcile([*seats, *beside], now=now, query=query, half_life_days=knobs.half_life_days, k=knobs.k)
+    verdict = await _verdict([*seats, *beside], now, query, knobs)
     named = _parties(verdict.conflicts)
     if any(item.hit.address in named for item in beside):
         complete = {item.hit.address: item for item in await dated([b for b in beside if b.hit.address in named])}
         beside = [complete.get(item.hit.address, item) for item in beside]
-        verdict = reconcile([*seats, *beside], now=now, query=query, half_life_days=knobs.half_life_days, k=knobs.k)
+        verdict = await _verdict([*seats, *beside], now, query, knobs)
     return replace(seated_by(verdict.conflicts, seats, beside, n_results), now=now)
+
+
+async def _verdict(items: Sequence[FusedHit], now: float, query: str, knobs: Knobs) -> Reconciliation:
+    """What contradicts what. Reading texts never seen before takes tens of milliseconds, so it is done in a thread."""
+    return await anyio.to_thread.run_sync(_compared, items, now, query, knobs, abandon_on_cancel=True)
+
+
+def _compared(items: Sequence[FusedHit], now: float, query: str, knobs: Knobs) -> Reconciliation:
+    from callosum_mcp.reconcile.reconciliation import reconcile  # word lists that a start need not load
+
+    return reconcile(items, now=now, query=query, half_life_days=knobs.half_life_days, k=knobs.k)
 
 
 def seated_by(

@@ -16,7 +16,7 @@ from callosum_mcp.fusion.packing import CHARS_PER_TOKEN
 from callosum_mcp.models.requests import Detail
 from callosum_mcp.models.results import AnswerKind, EngineOut, HitOut, RecallResult
 from callosum_mcp.models.values import FusedHit, Hit, StoreStatus
-from callosum_mcp.reconcile.reconciliation import Conflict
+from callosum_mcp.reconcile.verdicts import Conflict
 from callosum_mcp.text import clip, compact_json
 
 _TAIL = 250  # room for the note, tokens and took_ms, which are known last

@@ -30,7 +30,9 @@ stores:
 answer:
   {synthesize: true, allow_paid: false, available_s: 1, rerank: judge, rerank_url: '', rerank_model: '',
    rerank_token_env: '', rerank_top: 20, rerank_filter: false, rerank_timeout_s: 3, backends: [
-   {name: a, type: ollama, url: 'http://a', model: m, size: small, timeout_s: 9, paid: false, token: t, token_env: '', token_keyring: ''}]}
+   {name: a, type: ollama, url: 'http://a', model: m, size: small,
+    timeout_s: 9, paid: false,
+    token: t, token_env: '', token_keyring: ''}]}
 surface: {aliases: [darwin_ask]}
 security: {allow_hosts: [nas], allow_token_env: ['X_*']}
 logging: {level: info, log_queries: false}
