@@ -21,6 +21,7 @@ import httpx2
 from contenders import N_RESULTS, QUERY, Contender, Fleet, cpu_s
 from loadgen import Answer, BadAnswer, Connection, McpSession
 
+_SETTLE = 40  # requests before any block: a server that runs has loaded what it loads late, ours its faster transport
 _WARM = 2  # requests before a block is measured: they open the connections that closed while others were asked
 _ASKED = {"query": QUERY, "n_results": N_RESULTS * 5}
 _BODY = json.dumps(_ASKED).encode()
@@ -223,6 +224,10 @@ def percentile(values: Sequence[float], share: float) -> float:
 async def measured(lanes: Sequence[Lane], *, blocks: int, requests: int) -> dict[str, Record]:
     """Each lane's blocks; in every round of blocks each lane has one, every other time in reverse order."""
     records = {lane.name: Record() for lane in lanes}
+    for lane in lanes:
+        await lane.fresh()
+        for _ in range(_SETTLE):
+            await lane.once()
     for number in range(blocks):
         for lane in lanes[:: 1 if number % 2 else -1]:
             await _block(lane, records[lane.name], requests)
