@@ -6,9 +6,12 @@ winner then gets a seat too, since a list that shows only the stale side is the 
 
 from __future__ import annotations
 
+import sys
+import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 
 import anyio.to_thread
 
@@ -16,6 +19,8 @@ from callosum_mcp.models.knobs import Knobs
 from callosum_mcp.models.results import ConflictOut
 from callosum_mcp.models.values import FusedHit
 from callosum_mcp.reconcile.verdicts import Conflict, Reconciliation
+
+_RECONCILIATION = "callosum_mcp.reconcile.reconciliation"
 
 Dated = Callable[[Sequence[FusedHit]], Awaitable[list[FusedHit]]]
 
@@ -38,6 +43,12 @@ class Reconciled:
     conflicts: tuple[Conflict, ...] = ()
     parties: tuple[FusedHit, ...] = ()
     now: float = 0.0
+
+
+def preload() -> None:
+    """Load the word lists of reconciliation in a thread, while the stores are waited for; once in a process."""
+    if _RECONCILIATION not in sys.modules:
+        threading.Thread(target=import_module, args=(_RECONCILIATION,), name="word lists", daemon=True).start()
 
 
 async def settle(

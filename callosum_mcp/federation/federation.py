@@ -16,7 +16,7 @@ import anyio.to_thread
 
 from callosum_mcp.adapters.base import Adapter
 from callosum_mcp.errors import AllStoresFailed, InvalidInput, StoreError, UnknownHit
-from callosum_mcp.federation.conflicts import settle
+from callosum_mcp.federation.conflicts import preload, settle
 from callosum_mcp.federation.edges import Edge, satellites, topic_edges
 from callosum_mcp.federation.fanout import Clock, OnStatus, Outcome, ask, fan_out
 from callosum_mcp.federation.order import ordered, retimed
@@ -36,6 +36,9 @@ from callosum_mcp.models.requests import FetchRequest, RecallRequest
 from callosum_mcp.models.results import FetchResult, RecallResult
 from callosum_mcp.models.values import FusedHit, Hit, StoreQuery, StoreReply, StoreStatus, Tier
 from callosum_mcp.reconcile.tiers import tier_of
+
+_AFTER_TIMEOUT_S = 0.03
+"""Seconds for dates and edges after a store timed out: an answer is promised within its timeout and 0.1 s."""
 
 _MERGED_HERE_CHARS = 250_000  # some 5 ms of merging
 
@@ -98,11 +101,13 @@ class Federation:
         started = anyio.current_time()
         knobs, n_results = state.knobs, request.n_results or state.knobs.n_results
         query = store_query(request, depth or n_results * knobs.fetch_multiplier)
+        preload()
         asked, skipped = choose(state.stores, request.stores)
         clock = Clock(
             deadline=started + _allowed_s(knobs, request.timeout_ms), store_timeout_s=knobs.per_store_timeout_s
         )
         outcomes = await fan_out(asked, lambda adapter: _search(adapter, query), clock, on_status)
+        clock = _afterwards(clock, outcomes)
         chosen = {o.store.spec.name: select(o.value, query, o.store) for o in outcomes if o.value is not None}
         answered = [o.store for o in outcomes if o.value is not None]
         fused = await _ordered(_lists(answered, chosen), request.query, knobs)
@@ -222,6 +227,13 @@ async def _retimed(
     """Step 8, for which the first hits need their dates before they are chosen; and the stores that still answer."""
     head, answering = await _completed(fused[:depth], answered, clock)
     return retimed([*head, *fused[depth:]], knobs, time.time()), answering
+
+
+def _afterwards(clock: Clock, outcomes: Sequence[Outcome[StoreReply]]) -> Clock:
+    """The time that dates and edges may take: next to none where a store was waited for until its time was up."""
+    if all(outcome.status.reason != "timeout" for outcome in outcomes):
+        return clock
+    return replace(clock, deadline=min(clock.deadline, anyio.current_time() + _AFTER_TIMEOUT_S))
 
 
 async def _edges(
