@@ -63,9 +63,10 @@ async def fan_out(
         on_status: Told of each status as it comes.
     """
     slots: list[Outcome[T] | None] = [None] * len(stores)
+    began = anyio.current_time()
 
     async def fill(index: int, store: Store) -> None:
-        outcome = await ask(store, call, clock)
+        outcome = await ask(store, call, clock, began)
         slots[index] = outcome
         if on_status is not None:
             await on_status(outcome.status)
@@ -76,9 +77,19 @@ async def fan_out(
     return [outcome for outcome in slots if outcome is not None]
 
 
-async def ask(store: Store, call: Callable[[Adapter], Awaitable[T]], clock: Clock) -> Outcome[T]:
-    """Ask one store within its own time and the call's; never raises but for cancellation."""
-    started = anyio.current_time()
+async def ask(
+    store: Store, call: Callable[[Adapter], Awaitable[T]], clock: Clock, began: float | None = None
+) -> Outcome[T]:
+    """Ask one store within its own time and the call's; never raises but for cancellation.
+
+    Args:
+        store: The store.
+        call: What to ask its adapter.
+        clock: How long.
+        began: Moment from which its time counts, where that was before now: loading another store's adapter may have
+            held this one up.
+    """
+    started = anyio.current_time() if began is None else began
     allowed = store.spec.timeout_s or clock.store_timeout_s
     value: T | None = None
     fault: StoreError | None = None
