@@ -101,7 +101,8 @@ class Federation:
         started = anyio.current_time()
         knobs, n_results = state.knobs, request.n_results or state.knobs.n_results
         query = store_query(request, depth or n_results * knobs.fetch_multiplier)
-        preload()
+        if knobs.conflicts_enabled:
+            preload()
         asked, skipped = choose(state.stores, request.stores)
         clock = Clock(
             deadline=started + _allowed_s(knobs, request.timeout_ms), store_timeout_s=knobs.per_store_timeout_s

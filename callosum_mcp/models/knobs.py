@@ -47,6 +47,9 @@ class Knobs(BaseModel):
     edges_enabled: Annotated[bool, Field(description="Add associated memories after the ranked list.")] = True
     edge_budget: Annotated[int, Field(ge=0, le=50, description="The most topic associations added.")] = 3
     satellite_budget: Annotated[int, Field(ge=0, le=50, description="The most episodes behind a core added.")] = 3
+    conflicts_enabled: Annotated[
+        bool, Field(description="Compare the hits: name conflicts, and show no loser before its winner.")
+    ] = True
     n_results: Annotated[
         int, Field(ge=1, le=MAX_RESULTS, description="Hits in an answer when the caller is silent.")
     ] = 10

@@ -60,6 +60,15 @@ async def test_the_winner_moves_directly_before_the_first_of_its_losers() -> Non
     assert {found.id: found.age_days for found in answer.hits}["memory:m1"] == 40
 
 
+async def test_with_conflicts_off_nothing_is_compared_or_moved() -> None:
+    infra = scripted(
+        "infra", hit("infra", "i1", "Hermes is stopped", last_seen=time.time()), more={"tier": "live-infra"}
+    )
+    asked = federation(scripted("memory", *old_memories()), infra, fusion_mode="rrf", conflicts_enabled=False)
+    answer = await asked.recall(RecallRequest(query=QUESTION))
+    assert (answer.conflicts, ids(answer)) == ([], ["memory:m1", "infra:i1"])
+
+
 async def test_a_winner_without_a_seat_gets_one_and_its_date_is_asked_for() -> None:
     late = scripted("infra", hit("infra", "i1", "Hermes is stopped"), more={"tier": "live-infra", "weight": 0.1})
     adapter = LateDates(late.spec, [hit("infra", "i1", "Hermes is stopped")])

@@ -28,6 +28,7 @@ PLAIN: Mapping[str, Any] = {
     "satellite_budget": 0,
 }
 """Reciprocal rank fusion and nothing else, in words that both programs know."""
+OUR_OWN: Mapping[str, Any] = {"conflicts_enabled": False}
 PEERS_OWN: Mapping[str, Any] = {"satellite_edges_enabled": False, "hops": 1}
 
 QUERIES = (
@@ -65,7 +66,7 @@ def ours(shared_lab: Lab, seren: Seren, tmp_path_factory: pytest.TempPathFactory
     """callosum-mcp with the same settings over the same two servers; Loci is asked each question once, as it stands."""
     folder = tmp_path_factory.mktemp("compat") / "own"
     once: dict[str, Any] = {"options": {"widen": False}}
-    callosum = make_callosum(shared_lab, folder, seren, federation=PLAIN, loci=once, notes=False)
+    callosum = make_callosum(shared_lab, folder, seren, federation={**PLAIN, **OUR_OWN}, loci=once, notes=False)
     callosum.http.start()
     return callosum
 

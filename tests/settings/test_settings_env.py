@@ -21,6 +21,7 @@ VALUES: dict[str, tuple[str, object]] = {
     "EDGES_ENABLED": ("false", False),
     "EDGE_BUDGET": ("4", 4),
     "SATELLITE_BUDGET": ("5", 5),
+    "CONFLICTS_ENABLED": ("false", False),
     "N_RESULTS": ("20", 20),
     "BUDGET_TOKENS": ("400", 400),
     "FETCH_MULTIPLIER": ("3", 3),

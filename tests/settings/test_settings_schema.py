@@ -21,8 +21,8 @@ server:
    allow_open_lan: false, allowed_hosts: [a], allowed_origins: ['http://a']}
 federation:
   {fusion_mode: rrf, k: 60, pool_weight: 0.5, temporal_weight: 0.5, authority_margin: 0, min_per_store: 0,
-   edges_enabled: true, edge_budget: 3, satellite_budget: 3, n_results: 10, budget_tokens: 1800,
-   fetch_multiplier: 5, per_store_timeout_s: 4, deadline_s: 5,
+   edges_enabled: true, edge_budget: 3, satellite_budget: 3, conflicts_enabled: true, n_results: 10,
+   budget_tokens: 1800, fetch_multiplier: 5, per_store_timeout_s: 4, deadline_s: 5,
    half_life_days: 30}
 stores:
 - {name: notes, type: notes, url: ., weight: 1, floor: 0, enabled: true, tier: older-note, timeout_s: 2,
