@@ -23,6 +23,9 @@ T = TypeVar("T")
 OnStatus = Callable[[StoreStatus], Awaitable[None]]
 """Called once per store as it answers or fails."""
 
+_HELD_UP = 0.1
+"""The most of a store's time that loading other stores' adapters may use up, in a process's first call."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -89,7 +92,8 @@ async def ask(
         began: Moment from which its time counts, where that was before now: loading another store's adapter may have
             held this one up.
     """
-    started = anyio.current_time() if began is None else began
+    now = anyio.current_time()
+    started = now if began is None else max(began, now - _HELD_UP * (store.spec.timeout_s or clock.store_timeout_s))
     allowed = store.spec.timeout_s or clock.store_timeout_s
     value: T | None = None
     fault: StoreError | None = None

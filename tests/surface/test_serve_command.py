@@ -253,7 +253,7 @@ async def test_cancelled_serving_says_that_stdin_is_still_open(monkeypatch: pyte
 
 
 def test_an_http_server_survives_stores_that_hang(tmp_path: Path) -> None:
-    with world_in(tmp_path, federation={"per_store_timeout_s": 0.2}) as world:
+    with world_in(tmp_path, federation={"per_store_timeout_s": 1.0}) as world:
         world.memory.gate.clear()
         with pipe("serve", "--transport", "http", "--port", "0", "--config", str(world.config)) as opened:
             url = announced(opened)
