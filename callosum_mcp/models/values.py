@@ -22,6 +22,29 @@ Status = Literal["up", "down", "skipped"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class TransportSpec:
+    """How an engine behind MCP is reached, where its URL does not tell.
+
+    Attributes:
+        type: ``auto`` takes SSE for a URL that ends in ``/sse``, else Streamable HTTP; ``stdio`` starts `command`.
+        command: Program to start; only a settings file may name one.
+        args: Its arguments.
+        env: Variables it gets besides the few every child gets.
+        cwd: Folder it is started in; "" means the current one.
+        protocol: ``legacy`` skips the probe of the 2026-07-28 revision; None leaves it to the preset.
+        connect_timeout_s: Seconds for connecting, apart from a call's; None leaves it to the preset.
+    """
+
+    type: Literal["auto", "stdio", "sse", "http"] = "auto"
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    cwd: str = ""
+    protocol: Literal["auto", "legacy"] | None = None
+    connect_timeout_s: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class StoreSpec:
     """One configured store, as the settings or the overlay declare it.
 
@@ -37,6 +60,7 @@ class StoreSpec:
         options: Options of the adapter.
         headers: Extra HTTP headers.
         token: Bearer token for this store alone.
+        transport: How an engine behind MCP is reached, where the URL alone does not tell.
         managed: Added at run time and kept in the overlay, rather than declared in the config file.
         optional: Nobody declared it: that it is not running is no fault (zero-config start).
     """
@@ -53,6 +77,7 @@ class StoreSpec:
     options: Mapping[str, object] = field(default_factory=dict[str, object], repr=False)
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     token: SecretStr | None = None
+    transport: TransportSpec | None = None
     managed: bool = False
     optional: bool = False
 
