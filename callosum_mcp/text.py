@@ -97,6 +97,20 @@ def compact_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
+_CONTROL_ESCAPES = re.compile(r"\\[ubfr]")  # how JSON writes what `clean` takes out
+
+
+def clean_compact_json(value: object) -> str:
+    """The shortest JSON of a value after `clean_json`; what is clean already, which is the rule, is not copied."""
+    try:
+        text = compact_json(value)
+    except (ValueError, TypeError, RecursionError):
+        return compact_json(clean_json(value))
+    if text.isprintable() and _CONTROL_ESCAPES.search(text) is None:
+        return text
+    return compact_json(clean_json(value))
+
+
 def clip(text: str, limit: int) -> str:
     """At most `limit` characters of a text, cut at a word where one is near, with an ellipsis."""
     if len(text) <= limit:

@@ -8,9 +8,8 @@ ranked ones. A store that failed in this call is not asked again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from typing import Literal, cast
 
 from callosum_mcp.federation.fanout import Clock, Outcome, fan_out
@@ -42,12 +41,13 @@ def satellites(shown: Sequence[FusedHit], known: set[str], budget: int) -> list[
         known: Addresses that are shown already.
         budget: How many at most.
     """
-    queues = [list(_sent_along(item.hit)) for item in shown]
     edges: dict[str, Edge] = {}
-    for edge in in_turn(queues):
+    for edge in in_turn([_sent_along(item.hit) for item in shown]):
+        if len(edges) >= budget:
+            break
         if edge.hit.address not in known:
             edges.setdefault(edge.hit.address, edge)
-    return list(edges.values())[:budget]
+    return list(edges.values())
 
 
 def _sent_along(hit: Hit) -> Iterator[Edge]:
@@ -57,11 +57,19 @@ def _sent_along(hit: Hit) -> Iterator[Edge]:
     given = cast("Mapping[str, object]", around)
     recent = given.get("recent")
     rows = cast("list[object]", recent) if isinstance(recent, list) else []
-    found = [edge for row in rows if (edge := _satellite(row, hit, "satellite")) is not None]
-    yield from sorted(found, key=lambda edge: -(edge.hit.last_seen or 0.0))
+    for row in sorted(rows, key=_newest_first) if len(rows) > 1 else rows:
+        edge = _satellite(row, hit, "satellite")
+        if edge is not None:
+            yield edge
     replaced = _satellite(given.get("supersedes_entry"), hit, "supersedes")
     if replaced is not None:
         yield replaced
+
+
+def _newest_first(row: object) -> float:
+    if not isinstance(row, Mapping):
+        return 0.0
+    return -(epoch_seconds(cast("Mapping[str, object]", row).get("created_at")) or 0.0)
 
 
 def _satellite(row: object, core: Hit, kind: EdgeKind) -> Edge | None:
@@ -129,7 +137,14 @@ def _edges(outcome: Outcome[StoreReply], shown: Sequence[FusedHit], known: set[s
             yield Edge(hit=replace(hit, tier=tier_of(hit, spec.tier)), kind="topic", of=of.address)
 
 
-def in_turn(queues: Sequence[Sequence[Edge]]) -> Iterator[Edge]:
-    """The first of each queue, then the second of each, and so on."""
-    for row in zip_longest(*queues):
-        yield from (edge for edge in row if edge is not None)
+def in_turn(queues: Sequence[Iterable[Edge]]) -> Iterator[Edge]:
+    """The first of each queue, then the second of each, and so on; none is made before it is asked for."""
+    waiting = [iter(queue) for queue in queues]
+    while waiting:
+        left: list[Iterator[Edge]] = []
+        for queue in waiting:
+            edge = next(queue, None)
+            if edge is not None:
+                left.append(queue)
+                yield edge
+        waiting = left

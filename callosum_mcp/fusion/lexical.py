@@ -165,12 +165,27 @@ def _all_at(term: str, text: str) -> list[int]:
 def _drop_echoes(query: str, asked: Iterable[str], texts: Sequence[str], places: list[Places]) -> None:
     """Take the terms out of texts that are the question again. Few hold so many of its terms that they need a look."""
     wanted = set(asked)
-    longest = 3 * len(query) + 60
+    longest = _longest_echo(query)
     for index, text in enumerate(texts):
-        if len(text) <= longest and len(places[index]) >= max(ECHO * len(wanted), 1):
-            said = set(query_terms(text))
-            if len(wanted & said) >= ECHO * len(wanted | said) and not _answers(text, wanted, said):
-                places[index] = {}
+        if len(text) <= longest and len(places[index]) >= max(ECHO * len(wanted), 1) and _is_again(text, wanted):
+            places[index] = {}
+
+
+def echoes(query: str, texts: Sequence[str]) -> list[bool]:
+    """Which texts are the question again; they score 0."""
+    wanted = set(query_terms(query))
+    longest = _longest_echo(query)
+    return [len(text) <= longest and _is_again(fold(text), wanted) for text in texts]
+
+
+def _longest_echo(query: str) -> int:
+    return 3 * len(query) + 60
+
+
+def _is_again(text: str, wanted: set[str]) -> bool:
+    said = set(query_terms(text))
+    shared = len(wanted & said)
+    return 0 < shared >= ECHO * len(wanted | said) and not _answers(text, wanted, said)
 
 
 def _answers(text: str, asked: set[str], said: set[str]) -> bool:

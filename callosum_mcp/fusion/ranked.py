@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from callosum_mcp.fusion.identity import groups
-from callosum_mcp.models.values import FusedHit, Hit, Part
+from callosum_mcp.models.values import FusedHit, Hit, Part, value
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,7 +22,7 @@ class RankedList:
     weight: float = 1.0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value
 class Vote:
     """One hit of one list with everything a formula may look at.
 
@@ -56,7 +56,7 @@ def votes(lists: Sequence[RankedList]) -> list[Vote]:
     ]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value
 class Memory:
     """One memory: every vote for it, the one that is shown first, and what decides its place.
 

@@ -8,11 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeVar, dataclass_transform
 
 from pydantic import SecretStr
 
 from callosum_mcp.errors import Reason
+
+_T = TypeVar("_T")
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+def value(cls: type[_T]) -> type[_T]:
+    """A frozen, keyword-only dataclass for what is made hundreds of times in a call.
+
+    The type checker holds it frozen; a check at run time as well would take two thirds of the time to make one.
+    """
+    return dataclass(kw_only=True, slots=True, unsafe_hash=True)(cls)
+
 
 Tier = Literal["live-infra", "recent-file", "agent-memory", "older-note"]
 """How far a source is trusted when facts collide, highest first."""
@@ -110,7 +122,7 @@ class StoreQuery:
         return self.since is not None or self.until is not None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value
 class Hit:
     """One answer of one store.
 
@@ -165,7 +177,7 @@ class Hit:
         return not self.live or self.superseded_at is not None or self.superseded_by is not None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value
 class StoreReply:
     """What an adapter understood of one answer: hits in the store's own order, and remarks for its status."""
 
@@ -182,7 +194,7 @@ class ProbeReport:
     last_ingest: float | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value
 class StoreStatus:
     """What one store did in one call (`engines[]`).
 
@@ -205,7 +217,7 @@ class StoreStatus:
     retry_after_s: float | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value
 class Part:
     """What one copy of a memory brings to its score, for the trace.
 
@@ -226,7 +238,7 @@ class Part:
     fitted: float | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@value
 class FusedHit:
     """One memory after merging.
 

@@ -40,7 +40,7 @@ from callosum_mcp.models.requests import (
 from callosum_mcp.models.results import RecallResult, StoreOut, StoresResult
 from callosum_mcp.surface import peer
 from callosum_mcp.surface.tools import Services
-from callosum_mcp.text import clean_json, compact_json, epoch_seconds
+from callosum_mcp.text import clean_compact_json, epoch_seconds
 
 _MAX_BODY = 1_048_576
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -51,7 +51,7 @@ class CompactJson(JSONResponse):
 
     def render(self, content: Any) -> bytes:
         """The body's bytes."""
-        return compact_json(clean_json(content)).encode()
+        return clean_compact_json(content).encode()
 
 
 def rest_routes(services: Services) -> list[Route]:
