@@ -19,7 +19,7 @@ from callosum_mcp.models.values import FusedHit, Hit, StoreStatus
 from callosum_mcp.reconcile.verdicts import Conflict
 from callosum_mcp.text import clip, compact_json
 
-_TAIL = 250  # room for the note, tokens and took_ms, which are known last
+_TAIL = 280  # room for the note, tokens and took_ms, which are known last
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,6 +36,7 @@ class Gathered:
         took_s: Seconds since the call began.
         conflicts: In what the seated hits contradict each other, or hits without a seat.
         parties: The hits without a seat that a conflict names.
+        embedded: What an embedder did, if there is one.
         reranked: What a reranker did, if there is one.
         now: When the ages were taken, in Unix seconds; 0 if nobody looked.
     """
@@ -50,6 +51,7 @@ class Gathered:
     conflicts: tuple[Conflict, ...] = ()
     parties: tuple[FusedHit, ...] = ()
     now: float = 0.0
+    embedded: Mapping[str, object] | None = None
     reranked: Mapping[str, object] | None = None
 
     @property
@@ -89,6 +91,7 @@ def shape(gathered: Gathered, *, budget_tokens: int, detail: Detail) -> RecallRe
             "metadata of {} left out": packer.lean,
             "{} conflicts did not fit": len(gathered.conflicts) - len(conflicts),
             "{} superseded did not fit": len(gathered.superseded) - len(superseded),
+            "{} edges did not fit": len(gathered.edges) - len(edges),
             "{} statuses left out": len(gathered.statuses) - len(empty.engines),
         }
     )

@@ -26,12 +26,15 @@ def traced(
 ) -> RecallResult:
     """The answer with its trace; parts of the trace that do not fit below the ceiling are left out, largest last."""
     shown = {hit.id for hit in (*result.hits, *result.superseded)}
+    seats = _special_seats(gathered)
     trace: dict[str, Any] = {
         "settings": {name: getattr(knobs, name) for name in _KNOBS},
-        "hits": [_hit(place, item) for place, item in enumerate(gathered.hits, start=1)],
+        "hits": [_hit(place, item, seats) for place, item in enumerate(gathered.hits, start=1)],
         "stores": _stores(gathered, chosen, usage),
         "dropped": _dropped(gathered, chosen, shown),
     }
+    if gathered.embedded is not None:
+        trace["embed"] = dict(gathered.embedded)
     if gathered.reranked is not None:
         trace["rerank"] = dict(gathered.reranked)
     room = MAX_BUDGET_TOKENS * CHARS_PER_TOKEN - len(compact_json(result.wire()))
@@ -42,9 +45,19 @@ def traced(
     return result.model_copy(update={"trace": trace})
 
 
-def _hit(place: int, item: FusedHit) -> dict[str, Any]:
+def _special_seats(gathered: Gathered) -> dict[str, str]:
+    """The hits that have a seat though others stand before them in the fused list, and why."""
+    by_place = {item.hit.address for item in gathered.fused[: len(gathered.hits)]}
+    winners = {conflict.winner for conflict in gathered.conflicts}
+    beyond = [item.hit.address for item in gathered.hits if item.hit.address not in by_place]
+    return {address: "wins a conflict" if address in winners else "reserved: min_per_store" for address in beyond}
+
+
+def _hit(place: int, item: FusedHit, seats: Mapping[str, str]) -> dict[str, Any]:
     """Why one hit stands where it stands."""
     told: dict[str, Any] = {"id": item.hit.address, "place": place, "score": _short(item.score)}
+    if item.hit.address in seats:
+        told["seat"] = seats[item.hit.address]
     told["votes"] = [_vote(part) for part in item.parts]
     if item.lead:
         told["lead"] = item.lead

@@ -136,6 +136,13 @@ def test_what_was_left_out_is_said_with_the_way_to_get_it() -> None:
     assert all(hit.cut == 10_000 - len(hit.text) for hit in answer.hits)
 
 
+def test_associated_memories_without_room_are_counted() -> None:
+    edge = Edge(hit=long_hit("e"), kind="topic", of="s:1")
+    found = gathered(*(long_hit(str(n)) for n in range(3)), edges=(edge, edge))
+    answer = shape(found, budget_tokens=300, detail="concise")
+    assert not answer.edges and "2 edges did not fit" in (answer.note or "")
+
+
 def test_a_hit_with_an_endless_key_does_not_hide_the_others() -> None:
     found = [long_hit("k" * 50_000), long_hit("2", "short")]
     answer = shape(gathered(*found), budget_tokens=600, detail="concise")

@@ -71,6 +71,19 @@ async def test_a_lead_and_the_tie_break_are_told() -> None:
     assert told["hits"][0]["temporal"] > 0
 
 
+async def test_a_reserved_seat_is_told() -> None:
+    told = await trace(
+        scripted("many", *(hit("many", str(n), f"x{n}") for n in range(9)), more={"weight": 9}),
+        scripted("few", hit("few", "1", "y")),
+        knobs={"fusion_mode": "rrf", "min_per_store": 1},
+        n_results=2,
+    )
+    assert [(entry["id"], entry.get("seat")) for entry in told["hits"]] == [
+        ("many:0", None),
+        ("few:1", "reserved: min_per_store"),
+    ]
+
+
 async def test_every_reason_for_leaving_a_hit_out_is_told() -> None:
     def a(name: str, **more: Any) -> Hit:
         return hit("a", name, f"text {name}", **{"type": "note", "topics": ("ops",), "last_seen": 50.0, **more})
