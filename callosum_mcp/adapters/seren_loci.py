@@ -8,6 +8,7 @@ A fact's address is ``project/key``, which outlives its versions; a version that
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
@@ -27,6 +28,8 @@ _ALL_WORDS_UP_TO = 3  # the server wants every word of a query this short; longe
 _WORDS_ALONE = 3  # at most this many words are asked one by one
 _DATES_AT_ONCE = 8
 _DATES_KEPT = 10_000
+_HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
+_HYPHENATED = re.compile(r"[^\W\d_]{2,}(?:-[^\W\d_]{2,})+")
 _STATE_WORDS = frozenset(
     "active alive broken dead disabled down enabled inactive live offline online paused ready running started stopped "
     "state status up working".split()
@@ -57,7 +60,7 @@ class SerenLoci(Adapter):
         """Facts for a query; a short question that finds nothing is asked again with fewer words."""
         if query.types and "fact" not in query.types:
             return StoreReply(hits=())
-        found = await self._search_once(query.text, query)
+        found = await self._search_once(asked(query.text), query)
         if found.hits or not self._widen:
             return found
         for attempt in wider(query.text):
@@ -183,17 +186,29 @@ def wider(text: str) -> list[str]:
     long enough that any word may match; then the words one by one, which also brings a project's facts when a word
     names a project.
     """
+    closed = _HYPHEN.sub("", text)
     found = words(text)
-    meaning = content_words(text)
+    meaning = list(dict.fromkeys([*compounds(text), *content_words(text)]))
     if not meaning:
         return []
-    if not _STATE_WORDS.isdisjoint(found):
+    if not _STATE_WORDS.isdisjoint(words(closed)):
         meaning += [word for word in ("status", "state") if word not in meaning]
     attempts = list(meaning[:_WORDS_ALONE])
     if len(found) <= _ALL_WORDS_UP_TO:
         repeats = -(-(_ALL_WORDS_UP_TO + 1) // len(meaning))
         attempts.insert(0, " ".join(meaning * repeats))
     return [attempt for attempt in dict.fromkeys(attempts) if attempt != text.lower()]
+
+
+def compounds(text: str) -> list[str]:
+    """The hyphenated words of a text written as one ("stand-up" as "standup"), which is how keys spell them."""
+    return [_HYPHEN.sub("", word).lower() for word in _HYPHENATED.findall(text)]
+
+
+def asked(text: str) -> str:
+    """What the server is asked: a question of which any word may match, with its hyphenated words also as one."""
+    joined = compounds(text)
+    return " ".join([text, *joined]) if joined and len(words(text)) > _ALL_WORDS_UP_TO else text
 
 
 def search_request(

@@ -15,6 +15,7 @@ from callosum_mcp.adapters.http import HttpRequest
 from callosum_mcp.adapters.seren_loci import (
     SerenLoci,
     address,
+    asked,
     parse_row,
     parse_search,
     search_request,
@@ -128,11 +129,24 @@ def test_an_address_leads_back_to_its_fact(project: str, key: str, live: bool) -
         ("hermes", ["hermes hermes hermes hermes"]),
         ("Hermes port", ["hermes port hermes port", "hermes", "port"]),
         ("which queue does Hermes use", ["queue", "hermes", "use"]),
+        ("Stand-up time", ["standup stand time standup stand time", "standup", "stand", "time"]),
         ("???", []),
     ],
 )
 def test_a_question_widens_step_by_step(text: str, attempts: list[str]) -> None:
     assert wider(text) == attempts
+
+
+@pytest.mark.parametrize(
+    ("text", "sent"),
+    [
+        ("When is the stand-up?", "When is the stand-up? standup"),
+        ("stand-up time", "stand-up time"),  # every word of so short a question has to match
+        ("what happened on 2026-11-29 with x-2", "what happened on 2026-11-29 with x-2"),
+    ],
+)
+def test_a_hyphenated_word_is_also_asked_for_as_one(text: str, sent: str) -> None:
+    assert asked(text) == sent
 
 
 async def test_it_keeps_the_adapter_contract(loci: SerenLoci) -> None:

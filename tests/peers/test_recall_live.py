@@ -20,6 +20,7 @@ from callosum_mcp.models.values import StoreQuery, StoreSpec
 from callosum_mcp.testing import check_adapter
 from callosum_mcp.text import epoch_seconds
 
+from . import corpus
 from .conftest import CallosumFactory, SerenFactory
 from .lab import Seren
 from .ours import TRANSPORTS, Callosum, Transport
@@ -194,6 +195,42 @@ def test_a_short_question_brings_the_fact_that_loci_alone_does_not_find(callosum
     first_ten = [hit["id"] for hit in answer["hits"][:10]]
     assert "loci:hermes/status" in first_ten
     assert "memory:s01" in first_ten
+
+
+CONTRADICTIONS = [(label, label.query) for label in corpus.load().conflicts]
+CONTRADICTIONS += [(label, label.topic) for label, _ in CONTRADICTIONS if "," not in label.topic]
+
+
+@pytest.mark.parametrize(
+    ("label", "question"), CONTRADICTIONS, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_both_sides_of_a_contradiction_are_in_the_first_ten(
+    callosum: Callosum, seren: Seren, label: corpus.Label, question: str
+) -> None:
+    first_ten = [hit["id"] for hit in said_by(callosum, question)["hits"][:10]]
+    assert seren.seeded is not None
+    memory = seren.seeded.memory_id(label.memory)
+    assert {f"loci:{label.project}/{label.key}", f"memory:{memory}"} <= set(first_ten)
+
+
+@pytest.mark.parametrize("key", ["standup.time", "tomas.contact", "ups.runtime"])
+def test_an_exact_key_leads(callosum: Callosum, key: str) -> None:
+    assert said_by(callosum, key)["hits"][0]["id"].endswith(f"/{key}")
+
+
+def test_the_memory_that_is_in_both_stores_appears_once_with_both(
+    private_seren: Seren, make_callosum: CallosumFactory
+) -> None:
+    said = "The Quillon gateway restarts every Sunday at four in the morning."
+    private_seren.memory.post("/short", {"id": "twice", "topic": "quillon", "content": said})
+    fact = {"project": "quillon", "key": "restart", "value": said.rstrip("."), "why": "its cache grows"}
+    private_seren.loci.post("/fact", fact)
+    hits = said_by(make_callosum(private_seren), "When does the Quillon gateway restart?")["hits"]
+    [both] = [hit for hit in hits if "Quillon" in hit["text"]]
+    assert {(source["store"], source["id"]) for source in both["sources"]} == {
+        ("memory", "twice"),
+        ("loci", "quillon/restart"),
+    }
 
 
 def test_a_memory_whose_embedder_is_gone_is_down_and_not_empty(
