@@ -197,8 +197,12 @@ def test_a_short_question_brings_the_fact_that_loci_alone_does_not_find(callosum
     assert "memory:s01" in first_ten
 
 
-CONTRADICTIONS = [(label, label.query) for label in corpus.load().conflicts]
-CONTRADICTIONS += [(label, label.topic) for label, _ in CONTRADICTIONS if "," not in label.topic]
+CONTRADICTIONS = [
+    (label, question)
+    for label in corpus.load().conflicts
+    for question in (label.query, label.topic)
+    if "," not in question
+]
 
 
 @pytest.mark.parametrize(
