@@ -1,12 +1,14 @@
 """Quality of the shipped merge on recorded ranked lists: does the right hit come first?
 
     python bench/quality.py [--pools DIR] [--settings WORD] [--hits 20] [--chars N] [--mode pooled] [--pool-weight 0.5]
+                            [--embed [--embed-budget-ms 150]]
 
 A pool is a ``*.json.gz`` of ``{setting, queries: [{id, query, lists: {store: [[doc, score], …]}, rel: {doc: gain},
 reference: {name: [nDCG@10, R@5, R@10, MRR@10]}}], text: {doc: text}}``. Prints, per setting and as a macro mean, our
 figures (row `yours`) beside the references stored with the pools, the difference to the peer and to the best known
 merge with a 95 % bootstrap interval over queries, the milliseconds per query, and which rescalings of one store's
 scores leave the first ten as they are. Without ``--pools`` it runs on a small part of SciFact that comes with it.
+With ``--embed`` there are rows for the merge with the local embedder too, see `meaning`; that takes two minutes.
 """
 
 from __future__ import annotations
@@ -21,11 +23,14 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from callosum_mcp.fusion import RankedList, fuse
 from callosum_mcp.models.knobs import FusionMode, Knobs
 from callosum_mcp.models.values import Hit
+
+if TYPE_CHECKING:
+    from meaning import Meaning
 
 NAMES = ("nDCG@10", "R@5", "R@10", "MRR@10")
 SAMPLE = Path(__file__).parent / "data" / "scifact"
@@ -44,12 +49,16 @@ class Merge:
 
     def ranked(self, query: str, stores: dict[str, Rows], text: dict[str, str], chars: int | None) -> list[str]:
         """Documents, best first."""
-        lists = [
-            RankedList(store=store, hits=tuple(_hit(store, doc, score, text[doc][:chars]) for doc, score in rows))
-            for store, rows in stores.items()
-        ]
+        lists = _lists(stores, text, chars)
         fused = fuse(self.mode, lists, query=query, k=self.k, pool_weight=self.pool_weight)
         return [item.hit.id for item in fused]
+
+
+def _lists(stores: dict[str, Rows], text: dict[str, str], chars: int | None) -> list[RankedList]:
+    return [
+        RankedList(store=store, hits=tuple(_hit(store, doc, score, text[doc][:chars]) for doc, score in rows))
+        for store, rows in stores.items()
+    ]
 
 
 def _hit(store: str, doc: str, score: float, text: str) -> Hit:
@@ -87,7 +96,7 @@ class Report:
     invariant: str = "none"
 
 
-def measure(path: Path, merge: Merge, options: argparse.Namespace, report: Report) -> None:
+def measure(path: Path, merge: Merge, meaning: Meaning | None, options: argparse.Namespace, report: Report) -> None:
     """Add one pool to the report and print its line."""
     pool = cast("Pool", json.loads(gzip.decompress(path.read_bytes())))
     figures: Figures = defaultdict(list)
@@ -103,11 +112,21 @@ def measure(path: Path, merge: Merge, options: argparse.Namespace, report: Repor
             figures[name].append(values)
             if name in ("peer default", "best known"):
                 report.versus[name].append((pool["setting"], query["id"], ours[0] - values[0]))
+    if meaning:
+        figures |= _by_meaning(meaning, pool, options)
     row = {name: [sum(column) / len(rows) for column in zip(*rows, strict=True)] for name, rows in figures.items()}
     report.table[pool["setting"]] = row
     against = "  ".join(f"{name} {row[name][0]:.3f}" for name in ("yours", "best known", "peer default") if name in row)
     print(f"{pool['setting']:34} n={len(pool['queries']):3}  {against}", flush=True)
     report.invariant = invariance(merge, pool, options.hits)
+
+
+def _by_meaning(meaning: Meaning, pool: Pool, options: argparse.Namespace) -> Figures:
+    asked = [(q["query"], _lists(_stores(q, options.hits), pool["text"], options.chars)) for q in pool["queries"]]
+    return {
+        name: [metrics(order, query["rel"]) for order, query in zip(orders, pool["queries"], strict=True)]
+        for name, orders in meaning.rows(asked).items()
+    }
 
 
 def _stores(query: dict[str, Any], hits: int) -> dict[str, Rows]:
@@ -179,15 +198,28 @@ def main() -> None:
     parser.add_argument("--chars", type=int, help="characters of each text that are seen")
     parser.add_argument("--mode", default=Knobs().fusion_mode)
     parser.add_argument("--pool-weight", type=float, default=Knobs().pool_weight)
+    parser.add_argument("--embed", action="store_true", help="with the local embedder too")
+    parser.add_argument("--embed-budget-ms", type=int, default=Knobs().embed_budget_ms)
     options = parser.parse_args()
     merge = Merge(mode=options.mode, pool_weight=options.pool_weight)
+    meaning = _meaning(options) if options.embed else None
     report = Report()
     for path in sorted(options.pools.glob("*.json.gz")):
         if options.settings in path.name:
-            measure(path, merge, options, report)
+            measure(path, merge, meaning, options, report)
     if not report.table:
         raise SystemExit(f"no pool (*.json.gz) in {options.pools}")
     summary(report)
+    for name, told in meaning.told.items() if meaning else ():
+        print(told.line(name))
+
+
+def _meaning(options: argparse.Namespace) -> Meaning:
+    from meaning import Meaning
+
+    return Meaning(
+        Knobs(fusion_mode=options.mode, pool_weight=options.pool_weight, embed_budget_ms=options.embed_budget_ms)
+    )
 
 
 if __name__ == "__main__":

@@ -15,12 +15,15 @@ from callosum_mcp.adapters import registry
 from callosum_mcp.answer.ask import Answers
 from callosum_mcp.answer.rerank import HitReranker
 from callosum_mcp.answer.writing import Writer
+from callosum_mcp.embedding.embedder import CachingEmbedder
+from callosum_mcp.errors import SettingsError
 from callosum_mcp.federation.administration import Administration, AdminPolicy
 from callosum_mcp.federation.federation import Federation, State
 from callosum_mcp.federation.overlay import Overlay
 from callosum_mcp.federation.stores import Store, StoreSet
 from callosum_mcp.models.values import StoreSpec
 from callosum_mcp.settings import Loaded, token_from
+from callosum_mcp.settings.environment import overrides
 from callosum_mcp.surface.tools import Services
 
 
@@ -63,7 +66,7 @@ def build(loaded: Loaded, *, keep_overlay: bool = True) -> Application:
         keep_overlay: False keeps managed stores in memory and reads none (``demo``).
 
     Raises:
-        SettingsError: If a store's type or options are wrong, with file and line.
+        SettingsError: If a store's type or options are wrong, with file and line, or the embedder is not installed.
     """
     _check_stores(loaded)
     tokens = partial(token_from, loaded.environ)
@@ -73,7 +76,7 @@ def build(loaded: Loaded, *, keep_overlay: bool = True) -> Application:
     writer = Writer(loaded.answering)
     rerank = loaded.answering.rerank
     reranker = None if rerank is None else HitReranker(rerank, writer)
-    federation = Federation(State(stores=stores, knobs=loaded.knobs), reranker)
+    federation = Federation(State(stores=stores, knobs=loaded.knobs), reranker, _embedder(loaded))
     security = loaded.settings.security
     policy = AdminPolicy(
         config_file=loaded.file,
@@ -90,12 +93,24 @@ def build(loaded: Loaded, *, keep_overlay: bool = True) -> Application:
     )
 
 
+def _embedder(loaded: Loaded) -> CachingEmbedder:
+    """The embedder, which costs nothing until it is asked: `configure` may enable it in a running server."""
+    embedder = CachingEmbedder()
+    lacking = embedder.lacking() if loaded.knobs.embed_enabled else None
+    if lacking:
+        path = ("federation", "embed_enabled")
+        variable, _ = overrides(loaded.environ).get(path, ("", None))
+        raise SettingsError(lacking, source=f"variable {variable}") if variable else loaded.source.error(path, lacking)
+    return embedder
+
+
 def _check_stores(loaded: Loaded) -> None:
     for spec, path in zip(loaded.stores, loaded.store_paths, strict=True):
         try:
             registry.create(spec)
         except ValueError as fault:
-            raise loaded.source.error(path, f"store {spec.name!r}: {fault}") from None
+            key = next((name for name in ("transport", "url", "options") if str(fault).startswith(name)), None)
+            raise loaded.source.error((*path, key) if key else path, f"store {spec.name!r}: {fault}") from None
 
 
 def _managed(base: tuple[StoreSpec, ...], overlay: list[StoreSpec]) -> tuple[list[StoreSpec], tuple[str, ...]]:

@@ -10,6 +10,7 @@ The class decides what happens, never the text::
     │   ├── UnknownHit           no hit of that id (404)
     │   ├── DuplicateStore       the name is taken (409)
     │   └── ProtectedStore       the store is declared in the config file (409)
+    ├── Overloaded               too many calls at once: ask again in a moment (503)
     ├── AllStoresFailed          nobody answered: an error result that carries the statuses (502)
     └── StoreError               one store failed: becomes its status, never leaves the fan-out
         ├── StoreTimeout         it did not answer within its deadline
@@ -92,6 +93,10 @@ class DuplicateStore(CallerError):
 
 class ProtectedStore(CallerError):
     """The store is declared in the config file and is only changed there."""
+
+
+class Overloaded(CallosumError):
+    """More calls at once than the settings allow; the text says how many."""
 
 
 class AllStoresFailed(CallosumError):

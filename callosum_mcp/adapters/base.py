@@ -3,7 +3,7 @@
 Above: the fan-out, which owns the deadline, the status and the error mapping. Below: one module per store type.
 An adapter builds requests and parses replies with pure functions, so that it can be tested on recorded payloads;
 it raises `StoreError` subclasses and nothing else on purpose. Implementations: `seren_memory`, `seren_loci`,
-`notes`, and third parties through the entry-point group ``callosum_mcp.adapters``.
+`notes`, `engine` (one class per preset), and third parties through the entry-point group ``callosum_mcp.adapters``.
 """
 
 from __future__ import annotations
@@ -35,6 +35,12 @@ class Adapter(ABC):
 
     side_effects: ClassVar[str] = "none"
     """What reading changes in the store: ``none``, ``audit`` or ``access_stats``."""
+
+    changes: ClassVar[str] = ""
+    """The same in words, where one word does not tell."""
+
+    transports: ClassVar[bool] = False
+    """Whether ``transport`` of a store's configuration means anything for this type."""
 
     clean: ClassVar[bool] = False
     """Its parse functions clean every text and number themselves (`parsing.text_of`, `text.finite`), each id once; the
@@ -93,6 +99,17 @@ class Adapter(ABC):
         The default returns them as they are. A hit that cannot be completed is returned unchanged.
         """
         return list(hits)
+
+    def warm(self) -> None:
+        """Start connecting in the background and return at once; the default has nothing to connect.
+
+        Called from the event loop, once our own client has been answered. A failure shows at the first question.
+        """
+        return
+
+    def waiting(self) -> str | None:
+        """What a call that just ran out of time was waiting for, if not for the store's answer; for its status."""
+        return None
 
     def usage(self) -> dict[str, int] | None:
         """Requests sent and how many of them went out on a kept connection, for the trace; None if unknown."""

@@ -1,7 +1,7 @@
-"""The store types by name: the built-in ones, and third parties' through entry points.
+"""The store types by name: the built-in ones, third parties' through entry points, and the presets of engines.
 
 Above: the store set and `doctor`. Below: the adapters, imported only when a store of their type is opened, so that
-nothing is loaded before ``initialize`` is answered.
+nothing is loaded before ``initialize`` is answered; the presets only when no other type has the name.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from callosum_mcp.models.values import StoreSpec
 
 BUILT_IN = {
     "notes": ("callosum_mcp.adapters.notes", "NotesAdapter"),
+    "postgres": ("callosum_mcp.adapters.postgres", "Postgres"),
     "seren_loci": ("callosum_mcp.adapters.seren_loci", "SerenLoci"),
     "seren_memory": ("callosum_mcp.adapters.seren_memory", "SerenMemory"),
 }
@@ -29,7 +30,9 @@ def _third_party() -> dict[str, Callable[[], object]]:
 
 def type_names() -> list[str]:
     """Every store type that can be configured here, sorted."""
-    return sorted({*BUILT_IN, *_third_party()})
+    from callosum_mcp.adapters.engine import catalog
+
+    return sorted({*BUILT_IN, *_third_party(), *catalog.names()})
 
 
 def adapter_class(type_name: str) -> type[Adapter]:
@@ -43,10 +46,20 @@ def adapter_class(type_name: str) -> type[Adapter]:
         found: object = getattr(import_module(module), name)
     else:
         load = _third_party().get(type_name)
-        found = _loaded(type_name, load) if load is not None else None
+        found = _loaded(type_name, load) if load is not None else _of_preset(type_name)
     if not (isinstance(found, type) and issubclass(found, Adapter)):
         raise ValueError(f"type {type_name!r} is unknown; {nearest(type_name, type_names())}")
     return found
+
+
+def _of_preset(type_name: str) -> object:
+    from callosum_mcp.adapters.engine import catalog
+
+    if type_name not in catalog.names():
+        return None
+    from callosum_mcp.adapters.engine.adapter import engine_class
+
+    return engine_class(type_name)
 
 
 def _loaded(type_name: str, load: Callable[[], object]) -> object:
@@ -60,9 +73,11 @@ def check(spec: StoreSpec) -> type[Adapter]:
     """The adapter class of a store whose options are all known.
 
     Raises:
-        ValueError: If the type or an option is unknown, with the nearest name.
+        ValueError: If the type or an option is unknown, with the nearest name, or means nothing for it.
     """
     cls = adapter_class(spec.type)
+    if spec.transport is not None and not cls.transports:
+        raise ValueError(f"transport: means nothing for type {spec.type}; it is for engines behind MCP")
     unknown = sorted(set(spec.options) - cls.options)
     if unknown:
         raise ValueError(

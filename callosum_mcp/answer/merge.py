@@ -37,8 +37,8 @@ def disputed(dispute: Dispute, query: str) -> Sentence:
 
 def remarks(evidence: Evidence, statuses: Sequence[StoreStatus]) -> list[Sentence]:
     """What this call knows of the stores: that nothing is known, and who did not answer."""
-    asked = [status for status in statuses if status.status != "skipped" or status.reason == "circuit_open"]
-    missing = [status for status in asked if status.status != "up"]
+    asked = [status for status in statuses if status.status == "up" or status.missing]
+    missing = [status for status in asked if status.missing]
     told: list[str] = []
     if not evidence.pieces:
         told.append(_nothing(evidence, len(asked), len(missing)))

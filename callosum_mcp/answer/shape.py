@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from callosum_mcp.answer.evidence import Dispute, Evidence, Piece
 from callosum_mcp.answer.prose import Sentence, joined
@@ -148,6 +149,12 @@ def _sides(dispute: Dispute) -> list[str]:
     return [dispute.winner.id, *(loser.id for loser in dispute.losers)]
 
 
+def _told(gathered: Gathered) -> dict[str, Any] | None:
+    """What an embedder and a reranker did; None without them."""
+    parts = {"embed": gathered.embedded, "rerank": gathered.reranked}
+    return {name: dict(part) for name, part in parts.items() if part is not None} or None
+
+
 def _fitting(gathered: Gathered, told: Told, limit: int) -> AskResult:
     """The answer without its contents; where the statuses do not fit, those down first and in their shortest form."""
     base = AskResult(
@@ -155,13 +162,13 @@ def _fitting(gathered: Gathered, told: Told, limit: int) -> AskResult:
         synthesis=_short(told.synthesis, limit),
         dropped_claims=told.dropped,
         partial=gathered.partial,
-        trace=None if gathered.reranked is None else {"rerank": dict(gathered.reranked)},
+        trace=_told(gathered),
         engines=[EngineOut.of(status) for status in gathered.statuses],
     )
     if _size(base.wire()) <= limit // 2:
         return base
     kept: list[EngineOut] = []
-    for status in sorted(gathered.statuses, key=lambda status: status.status != "down"):
+    for status in sorted(gathered.statuses, key=lambda status: not status.missing):
         short = EngineOut(engine=status.engine, status=status.status, reason=status.reason)
         if _size(base.model_copy(update={"engines": [*kept, short]}).wire()) <= limit // 2:
             kept.append(short)

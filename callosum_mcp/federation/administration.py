@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from callosum_mcp.adapters import registry
 from callosum_mcp.errors import DuplicateStore, InvalidInput, ProtectedStore, SettingsError, StoreError, UnknownStore
+from callosum_mcp.federation.embedding import refuse_what_lacks
 from callosum_mcp.federation.fanout import Clock, Outcome, ask, fan_out
 from callosum_mcp.federation.federation import Federation, State
 from callosum_mcp.federation.overlay import Overlay, TokenSource
@@ -144,13 +145,15 @@ class Administration:
         async with self._lock:
             old = self._federation.state
             new = _configured(old, changes)
+            refuse_what_lacks(self._federation.embedder, new.knobs)
             self._federation.state = new
         return ConfigureResult(changed=_differences(old, new), active=new.stores.active())
 
     async def aclose(self) -> None:
         """Close every store."""
-        for store in self._federation.state.stores.stores:
-            await store.connection.retire()
+        async with anyio.create_task_group() as group:  # one that takes its time to end delays no other
+            for store in self._federation.state.stores.stores:
+                group.start_soon(store.connection.retire)
 
     def _check_new(self, request: AddStoreRequest) -> None:
         stores = self._federation.state.stores
@@ -174,12 +177,14 @@ class Administration:
 
 def _clock(state: State) -> Clock:
     knobs = state.knobs
-    return Clock(deadline=anyio.current_time() + knobs.deadline_s, store_timeout_s=knobs.per_store_timeout_s)
+    return Clock(
+        deadline=anyio.current_time() + knobs.deadline_s, store_timeout_s=knobs.per_store_timeout_s, by_hand=True
+    )
 
 
 def store_out(store: Store, probe: Outcome[ProbeReport] | None = None) -> StoreOut:
     """A caller's view of a store; never its token or its headers."""
-    spec, connection = store.spec, store.connection
+    spec, connection, kind = store.spec, store.connection, registry.adapter_class(store.spec.type)
     report = probe.value if probe is not None else None
     return StoreOut(
         name=spec.name,
@@ -193,7 +198,8 @@ def store_out(store: Store, probe: Outcome[ProbeReport] | None = None) -> StoreO
         required=spec.required,
         managed=spec.managed,
         auth=spec.token is not None,
-        side_effects=registry.adapter_class(spec.type).side_effects,
+        side_effects=kind.side_effects,
+        changes=kind.changes or None,
         calls=connection.calls,
         failures=connection.failures,
         last=None if connection.last is None else EngineOut.of(connection.last),
@@ -231,7 +237,10 @@ def _adapter(spec: StoreSpec) -> Any:
     try:
         return registry.create(spec)
     except ValueError as fault:
-        raise InvalidInput(str(fault).replace("type", "type:", 1), field="type") from fault
+        said = str(fault)
+        text = said.replace("type ", "type: ", 1) if said.startswith("type ") else said
+        field = next((name for name in ("type", "url") if text.startswith(f"{name}:")), "type")
+        raise InvalidInput(text if text.startswith(f"{field}:") else f"{field}: {text}", field=field) from fault
 
 
 def _configured(old: State, changes: Mapping[str, Any]) -> State:

@@ -1,7 +1,8 @@
 """Asking many stores at once: one deadline for the call, one per store, every failure a status.
 
 Above: the federation. Below: store set and adapters. The clock here is above every transport: connecting, the
-handshake, the request and a dripping body all count. This module holds the program's only ``except Exception``.
+handshake, the request and a dripping body all count. This module holds the program's only ``except Exception``
+but for that around the libraries in `embedding.model`, which raise plain ones.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import anyio
 
 from callosum_mcp.adapters.base import Adapter
 from callosum_mcp.errors import StoreError
+from callosum_mcp.federation.breaker import Pass, Refusal, blamed, refused
 from callosum_mcp.federation.stores import Store
 from callosum_mcp.models.values import StoreStatus
 from callosum_mcp.text import one_line
@@ -45,10 +47,18 @@ class Clock:
     Attributes:
         deadline: Moment on anyio's clock after which nobody is waited for.
         store_timeout_s: Seconds for a store without a ``timeout_s`` of its own.
+        soft_deadline: Moment after which nobody is waited for once somebody answered; None waits for all.
+        by_hand: A person asks how the stores are: those that are left alone are asked too.
     """
 
     deadline: float
     store_timeout_s: float
+    soft_deadline: float | None = None
+    by_hand: bool = False
+
+    def own_s(self, store: Store) -> float:
+        """Seconds a store has by its own settings."""
+        return store.spec.timeout_s or self.store_timeout_s
 
 
 async def fan_out(
@@ -67,23 +77,44 @@ async def fan_out(
     """
     slots: list[Outcome[T] | None] = [None] * len(stores)
     began = anyio.current_time()
+    answered = anyio.Event()
+    left = len(stores)
 
     async def fill(index: int, store: Store) -> None:
-        outcome = await ask(store, call, clock, began)
-        slots[index] = outcome
+        nonlocal left
+        outcome = slots[index] = await ask(store, call, clock, began)
         if on_status is not None:
             await on_status(outcome.status)
+        left -= 1
+        if outcome.value is not None:
+            answered.set()
+        if not left and clock.soft_deadline is not None:
+            group.cancel_scope.cancel()
+
+    async def stop_waiting(moment: float) -> None:
+        await anyio.sleep_until(moment)
+        await answered.wait()
+        group.cancel_scope.cancel()
 
     async with anyio.create_task_group() as group:
         for index, store in enumerate(stores):
             group.start_soon(fill, index, store)
-    return [outcome for outcome in slots if outcome is not None]
+        if clock.soft_deadline is not None and stores:
+            group.start_soon(stop_waiting, clock.soft_deadline)
+    return [slot or _straggler(store, began) for slot, store in zip(slots, stores, strict=True)]
+
+
+def _straggler(store: Store, began: float) -> Outcome[Any]:
+    took_s = anyio.current_time() - began
+    detail = f"not waited for: others had answered, and {took_s:.1f} s (soft_deadline_s) were over"
+    status = StoreStatus(engine=store.spec.name, status="down", reason="timeout", detail=detail, ms=took_s * 1_000)
+    return Outcome(store=store, status=status)
 
 
 async def ask(
     store: Store, call: Callable[[Adapter], Awaitable[T]], clock: Clock, began: float | None = None
 ) -> Outcome[T]:
-    """Ask one store within its own time and the call's; never raises but for cancellation.
+    """Ask one store within its own time and the call's, unless its breaker is open; raises nothing but cancellation.
 
     Args:
         store: The store.
@@ -92,12 +123,30 @@ async def ask(
         began: Moment from which its time counts, where that was before now: loading another store's adapter may have
             held this one up.
     """
-    now = anyio.current_time()
-    started = now if began is None else max(began, now - _HELD_UP * (store.spec.timeout_s or clock.store_timeout_s))
-    allowed = store.spec.timeout_s or clock.store_timeout_s
+    breaker = store.connection.breaker
+    leave = Pass() if clock.by_hand else breaker.admit()
+    if isinstance(leave, Refusal):
+        return Outcome(store=store, status=refused(store.spec.name, leave, optional=store.spec.optional))
+    try:
+        outcome = await _asked(store, call, clock, began)
+    except BaseException:
+        breaker.let_go(leave)
+        raise
+    if blamed(outcome.status, clock.own_s(store)):
+        breaker.record(outcome.status, leave)
+    else:
+        breaker.let_go(leave)
+    return outcome
+
+
+async def _asked(
+    store: Store, call: Callable[[Adapter], Awaitable[T]], clock: Clock, began: float | None
+) -> Outcome[T]:
+    now, allowed_s = anyio.current_time(), clock.own_s(store)
+    started = now if began is None else max(began, now - _HELD_UP * allowed_s)
     value: T | None = None
     fault: StoreError | None = None
-    with anyio.CancelScope(deadline=min(started + allowed, clock.deadline)) as scope:
+    with anyio.CancelScope(deadline=min(started + allowed_s, clock.deadline)) as scope:
         try:
             async with store.connection.adapter() as adapter:
                 value = await call(adapter)
@@ -107,16 +156,18 @@ async def ask(
             _log.exception("store %s: its adapter failed", store.spec.name)
             fault = StoreError(f"bug in its adapter: {type(error).__name__}; the log has the trace")
     took_s = anyio.current_time() - started
-    status = _status(store, fault, took_s, timed_out=scope.cancelled_caught)
+    waited = store.connection.waiting() if scope.cancelled_caught else None
+    status = _status(store, fault, took_s, timed_out=scope.cancelled_caught, waited=waited)
     return Outcome(store=store, status=status, value=value if status.status == "up" else None)
 
 
-def _status(store: Store, fault: StoreError | None, took_s: float, *, timed_out: bool) -> StoreStatus:
+def _status(
+    store: Store, fault: StoreError | None, took_s: float, *, timed_out: bool, waited: str | None
+) -> StoreStatus:
     name, ms = store.spec.name, took_s * 1_000
     if timed_out:
-        return StoreStatus(
-            engine=name, status="down", reason="timeout", detail=f"no answer within {took_s:.1f} s", ms=ms
-        )
+        detail = f"no answer within {took_s:.1f} s" + (f": {waited}" if waited else "")
+        return StoreStatus(engine=name, status="down", reason="timeout", detail=detail, ms=ms)
     if fault is None:
         return StoreStatus(engine=name, status="up", ms=ms)
     if store.spec.optional and fault.reason == "refused":

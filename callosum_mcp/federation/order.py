@@ -6,7 +6,7 @@ Above: the federation. Below: fusion. Pure. Each step keeps the order of the one
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from callosum_mcp.fusion import RankedList, fuse
@@ -22,9 +22,11 @@ POOLED_UNIT = 0.1
 """What a first rank is worth in pooled values, as a part of the best: the temporal bonus is a part of that."""
 
 
-def ordered(lists: Sequence[RankedList], query: str, knobs: Knobs) -> list[FusedHit]:
+def ordered(
+    lists: Sequence[RankedList], query: str, knobs: Knobs, cosines: Mapping[str, float] | None = None
+) -> list[FusedHit]:
     """Steps 5 to 7: each memory once, fused, exact hits first, no document more than `PER_DOCUMENT` times in front."""
-    fused = fuse(knobs.fusion_mode, lists, query=query, k=knobs.k, pool_weight=knobs.pool_weight)
+    fused = fuse(knobs.fusion_mode, lists, query=query, k=knobs.k, pool_weight=knobs.pool_weight, cosines=cosines)
     weights = {one.store: one.weight for one in lists if one.hits}
     return led(spread(fused), weights, _leads(lists, knobs.authority_margin))
 

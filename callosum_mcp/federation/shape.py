@@ -57,7 +57,7 @@ class Gathered:
     @property
     def partial(self) -> bool:
         """Whether a store that was asked did not answer."""
-        return any(status.status == "down" for status in self.statuses)
+        return any(status.missing for status in self.statuses)
 
     @property
     def answered(self) -> bool:
@@ -153,7 +153,7 @@ def _with_statuses(empty: RecallResult, statuses: Sequence[StoreStatus], limit: 
     for status in statuses:
         short = EngineOut(engine=status.engine, status=status.status, reason=status.reason)
         size = len(compact_json(short.wire())) + 1
-        if status.status == "down" and size <= room:
+        if status.missing and size <= room:
             kept.append(short)
             room -= size
     return empty.model_copy(update={"engines": kept})

@@ -7,7 +7,7 @@ set is closed when the last call that uses it ends.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 
 import anyio
@@ -15,6 +15,7 @@ import anyio
 from callosum_mcp.adapters import registry
 from callosum_mcp.adapters.base import Adapter
 from callosum_mcp.errors import StoreError, UnknownStore
+from callosum_mcp.federation.breaker import Breaker
 from callosum_mcp.models.requests import nearest
 from callosum_mcp.models.values import StoreSpec, StoreStatus
 
@@ -32,7 +33,9 @@ class Connection:
     def __init__(self, spec: StoreSpec, adapter: Adapter | None = None) -> None:
         self._spec = spec
         self._adapter = adapter
+        self._places = anyio.Semaphore(spec.concurrency)
         self._in_use = 0
+        self.breaker = Breaker()
         self._retired = False
         self.calls = 0
         self.failures = 0
@@ -47,7 +50,8 @@ class Connection:
         """
         self._in_use += 1
         try:
-            yield self._made()
+            async with self._places:
+                yield self._made()
         finally:
             self._in_use -= 1
             if self._retired:
@@ -56,6 +60,18 @@ class Connection:
     def usage(self) -> dict[str, int] | None:
         """Requests and kept connections of the adapter, if it tells."""
         return self._adapter.usage() if self._adapter is not None else None
+
+    def warm(self) -> None:
+        """Let the adapter connect in the background, if it has anything to connect."""
+        if not self._retired:
+            with suppress(StoreError):  # one that cannot be made says so when it is asked
+                self._made().warm()
+
+    def waiting(self) -> str | None:
+        """What a call that ran out of time was waiting for, if that is known."""
+        told = self._adapter.waiting() if self._adapter is not None else None
+        crowded = self._places.statistics().tasks_waiting
+        return told or (f"{self._spec.concurrency} calls were before it (concurrency)" if crowded else None)
 
     @property
     def topical(self) -> bool:

@@ -12,12 +12,13 @@ TOIS 27(3), 2009, doi 10.1145/1508850.1508852); the common scale is a BM25 over 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import log, sqrt
+from collections.abc import Mapping, Sequence
+from math import log
 
-from callosum_mcp.fusion.lexical import text_scores
+from callosum_mcp.fusion.lexical import echoes, text_scores
 from callosum_mcp.fusion.ranked import Memory, RankedList, Vote, best_per_store, in_total_order, memories, votes
 from callosum_mcp.fusion.rrf import share
+from callosum_mcp.fusion.semantic import deviation, with_meaning
 from callosum_mcp.models.values import FusedHit, Hit, Part
 
 TRUST = 0.5
@@ -33,7 +34,9 @@ gains .005 of nDCG@10, .1 loses .01, and summing the copies' values loses .10, s
 the others."""
 
 
-def pooled(query: str, lists: Sequence[RankedList], *, k: int, pool_weight: float) -> list[FusedHit]:
+def pooled(
+    query: str, lists: Sequence[RankedList], *, k: int, pool_weight: float, cosines: Mapping[str, float] | None = None
+) -> list[FusedHit]:
     """value = weight · ((1 - λ) · F + λ · L) of the best copy, with ties by the sum of weight / (k + rank).
 
     L is the text score of a hit, F its store's line fitted on L over ln(rank). Without any text match every L is 0, and
@@ -44,17 +47,24 @@ def pooled(query: str, lists: Sequence[RankedList], *, k: int, pool_weight: floa
         lists: The stores' lists.
         k: RRF constant of the tie-break.
         pool_weight: λ, how much a hit's own text counts against its store's line, 0–1.
+        cosines: How near the meaning of what a hit says is to the question's, by `said`; see `semantic`.
     """
     cast = votes(lists)
-    parts = _parts(query, cast, pool_weight)
+    parts = _parts(cast, _local(query, cast, cosines or {}), pool_weight)
     unit = TIE * (max((part.value for part in parts), default=0.0) or 1.0)
     return in_total_order([Memory(votes=v, parts=p, score=_score(v, p, k, unit)) for v, p in memories(cast, parts)])
 
 
-def _parts(query: str, cast: Sequence[Vote], pool_weight: float) -> list[Part]:
+def _local(query: str, cast: Sequence[Vote], cosines: Mapping[str, float]) -> list[float]:
+    """L of each vote."""
+    texts = [said(vote.hit) for vote in cast]
+    scores = text_scores(query, texts)
+    return with_meaning(scores, [cosines.get(text) for text in texts], echoes(query, texts)) if cosines else scores
+
+
+def _parts(cast: Sequence[Vote], local: Sequence[float], pool_weight: float) -> list[Part]:
     """Each vote's value and what it is made of."""
-    local = text_scores(query, [_said(vote.hit) for vote in cast])
-    least = -TRUST * _deviation(local)
+    least = -TRUST * deviation(local)
     parts: list[Part] = []
     for start, end in _runs(cast):
         line = fit(local[start:end], steepest=least)
@@ -68,7 +78,7 @@ def _parts(query: str, cast: Sequence[Vote], pool_weight: float) -> list[Part]:
     return parts
 
 
-def _said(hit: Hit) -> str:
+def said(hit: Hit) -> str:
     """All that a hit says: its title too, where the text does not begin with it (the heading above a section)."""
     if hit.title is None or hit.text.startswith(hit.title):
         return hit.text
@@ -89,13 +99,6 @@ def fit(scores: Sequence[float], *, steepest: float) -> list[float]:
     slope = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, scores, strict=True)) / spread if spread else 0.0
     slope = min(steepest, slope)
     return [mean_y + slope * (value - mean_x) for value in x]
-
-
-def _deviation(values: Sequence[float]) -> float:
-    if not values:
-        return 0.0
-    mean = sum(values) / len(values)
-    return sqrt(sum((value - mean) ** 2 for value in values) / len(values))
 
 
 def _runs(cast: Sequence[Vote]) -> list[tuple[int, int]]:

@@ -26,49 +26,54 @@ class Knobs(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     fusion_mode: Annotated[FusionMode, Field(description="How the lists of the stores become one list.")] = "pooled"
-    k: Annotated[
-        int, Field(ge=1, le=10_000, description="RRF constant: a vote is weight / (k + rank). 60 is the paper's value.")
-    ] = 60
+    k: Annotated[int, Field(ge=1, le=10_000, description="RRF: a vote is weight / (k + rank); 60 is the paper's.")] = 60
     pool_weight: Annotated[
         float,
-        Field(ge=0, le=1, description="pooled only: how much a hit's own text counts against its store's order."),
+        Field(ge=0, le=1, description="pooled: how much a hit's text counts against its rank."),
     ] = 0.5
+    embed_enabled: Annotated[
+        bool,
+        Field(description="pooled: meaning counts beside words (extra embed)."),
+    ] = False
+    embed_budget_ms: Annotated[int, Field(ge=10, le=5_000, description="Milliseconds embedding may take.")] = 150
     temporal_weight: Annotated[
         float,
-        Field(ge=0, le=1, description="Part of a first rank's worth that youth adds when a question asks for a time."),
+        Field(ge=0, le=1, description="What youth adds to questions of time, in parts of a first rank."),
     ] = 0.5
     authority_margin: Annotated[
         float,
-        Field(ge=0, le=1, description="A store's best hit leads when it stands this far above its second; 0 is off."),
+        Field(ge=0, le=1, description="A store's best hit leads when it stands this far above its second; 0: off."),
     ] = 0.0
-    min_per_store: Annotated[
-        int, Field(ge=0, le=MAX_RESULTS, description="Seats every store that answered keeps, if there are enough.")
-    ] = 0
+    min_per_store: Annotated[int, Field(ge=0, le=MAX_RESULTS, description="Seats every store that answered keeps.")] = 0
     edges_enabled: Annotated[bool, Field(description="Add associated memories after the ranked list.")] = True
     edge_budget: Annotated[int, Field(ge=0, le=50, description="The most topic associations added.")] = 3
     satellite_budget: Annotated[int, Field(ge=0, le=50, description="The most episodes behind a core added.")] = 3
-    conflicts_enabled: Annotated[
-        bool, Field(description="Compare the hits: name conflicts, and show no loser before its winner.")
-    ] = True
-    n_results: Annotated[
-        int, Field(ge=1, le=MAX_RESULTS, description="Hits in an answer when the caller is silent.")
-    ] = 10
+    conflicts_enabled: Annotated[bool, Field(description="Name conflicts; no loser before its winner.")] = True
+    n_results: Annotated[int, Field(ge=1, le=MAX_RESULTS, description="Hits when the caller is silent.")] = 10
     budget_tokens: Annotated[
         int,
         Field(
             ge=MIN_BUDGET_TOKENS,
             le=MAX_BUDGET_TOKENS,
-            description="Size of a whole answer in tokens of 4 characters when the caller is silent.",
+            description="Tokens (4 characters) of an answer when the caller is silent.",
         ),
     ] = 1_800
-    fetch_multiplier: Annotated[
-        int, Field(ge=1, le=50, description="Each store is asked for n_results times this many candidates.")
-    ] = 5
+    fetch_multiplier: Annotated[int, Field(ge=1, le=50, description="A store is asked for n_results times this.")] = 5
     per_store_timeout_s: Annotated[
-        float, Field(gt=0, le=300, description="Seconds one store may take, unless it has its own timeout_s.")
+        float, Field(gt=0, le=300, description="Seconds a store may take without its own timeout_s.")
     ] = 4.0
     deadline_s: Annotated[float, Field(gt=0, le=600, description="Seconds a whole call may take.")] = 5.0
+    soft_deadline_s: Annotated[
+        float,
+        Field(ge=0, le=600, description="Seconds until nobody is waited for any more; 0: off."),
+    ] = 0.0
+    max_in_flight: Annotated[int, Field(ge=1, le=1_000, description="Calls answered at once; others wait.")] = 64
+    max_queued: Annotated[int, Field(ge=0, le=10_000, description="Calls that may wait.")] = 256
+    cache_s: Annotated[
+        float,
+        Field(ge=0, le=60, description="Seconds a complete answer is reused."),
+    ] = 0.0
     half_life_days: Annotated[
         float,
-        Field(gt=0, le=36_500, description="Time constant of recency: weight exp(-age / this). Not a half-life."),
+        Field(gt=0, le=36_500, description="Recency is exp(-age / this): no half-life."),
     ] = 30.0

@@ -170,6 +170,7 @@ class StoreOut(_Result):
     managed: Annotated[bool, Field(description="Added at run time (managed) or declared in the config file (base).")]
     auth: Annotated[bool, Field(description="Whether a token is configured for it.")]
     side_effects: Annotated[str, Field(description="What reading changes in it: none, audit or access_stats.")] = "none"
+    changes: Annotated[str | None, Field(description="The same in words, where reading changes anything.")] = None
     calls: int = 0
     failures: int = 0
     last: EngineOut | None = None

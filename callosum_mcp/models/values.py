@@ -33,6 +33,10 @@ Status = Literal["up", "down", "skipped"]
 """What one store did in one call."""
 
 
+LEFT_ALONE: frozenset[Reason] = frozenset(("circuit_open", "auth_failed", "rate_limited"))
+"""Reasons for which a store that keeps failing is not asked."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TransportSpec:
     """How an engine behind MCP is reached, where its URL does not tell.
@@ -68,6 +72,7 @@ class StoreSpec:
         floor: Hits of known relevance below this are dropped before ranks are given, 0–1.
         tier: Trust of its hits; None leaves it to the kind of hit.
         timeout_s: Seconds this store may take; None means the federation's ``per_store_timeout_s``.
+        concurrency: Calls that it is sent at the same time; further ones wait, in their own time.
         required: A call without this store's answer is an error.
         options: Options of the adapter.
         headers: Extra HTTP headers.
@@ -85,6 +90,7 @@ class StoreSpec:
     enabled: bool = True
     tier: Tier | None = None
     timeout_s: float | None = None
+    concurrency: int = 32
     required: bool = False
     options: Mapping[str, object] = field(default_factory=dict[str, object], repr=False)
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
@@ -179,10 +185,18 @@ class Hit:
 
 @value
 class StoreReply:
-    """What an adapter understood of one answer: hits in the store's own order, and remarks for its status."""
+    """What an adapter understood of one answer.
+
+    Attributes:
+        hits: Its hits in the store's own order.
+        remark: What to say in its status.
+        verdict: How many answers there are in the store's own view: ``none``, ``single`` or ``many``; None if it does
+            not say.
+    """
 
     hits: tuple[Hit, ...]
     remark: str | None = None
+    verdict: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -215,6 +229,11 @@ class StoreStatus:
     ms: float | None = None
     hits: int | None = None
     retry_after_s: float | None = None
+
+    @property
+    def missing(self) -> bool:
+        """Whether it may hold something that this call does not know of: it failed, or is left alone since it fails."""
+        return self.status == "down" or (self.status == "skipped" and self.reason in LEFT_ALONE)
 
 
 @value

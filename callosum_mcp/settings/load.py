@@ -20,10 +20,10 @@ from callosum_mcp.errors import SettingsError
 from callosum_mcp.models.asking import AnswerPolicy
 from callosum_mcp.models.knobs import Knobs
 from callosum_mcp.models.requests import reason
-from callosum_mcp.models.values import StoreSpec
+from callosum_mcp.models.values import StoreSpec, TransportSpec
 from callosum_mcp.settings.answering import answer_policy
 from callosum_mcp.settings.environment import PEER_PREFIX, PREFIX, expand, overrides, token_from
-from callosum_mcp.settings.model import BackendSection, Settings, StoreSection
+from callosum_mcp.settings.model import BackendSection, Settings, StoreSection, TransportSection
 from callosum_mcp.settings.source import KeyPath, Source, read_source
 
 DEFAULT_STORES = (
@@ -33,8 +33,12 @@ DEFAULT_STORES = (
 )
 """The stores of a start without any settings."""
 
-_MAY_HOLD_SECRETS = frozenset({"token", "bearer_token", "headers", "options", "url", "rerank_url"})
-_LISTED: dict[str, type[BaseModel]] = {"stores": StoreSection, "backends": BackendSection}
+_MAY_HOLD_SECRETS = frozenset({"token", "bearer_token", "headers", "options", "url", "rerank_url", "transport"})
+_LISTED: dict[str, type[BaseModel]] = {
+    "stores": StoreSection,
+    "backends": BackendSection,
+    "transport": TransportSection,
+}
 _SHAPES = {
     "model_type": "must be a mapping of names to values",
     "dict_type": "must be a mapping of names to values",
@@ -244,10 +248,26 @@ def _spec(section: StoreSection, path: KeyPath, source: Source, environ: Mapping
         enabled=section.enabled,
         tier=section.tier,
         timeout_s=section.timeout_s,
+        concurrency=section.concurrency,
         required=section.required,
         options=section.options,
         headers=section.headers,
         token=token,
+        transport=_transport(section.transport),
+    )
+
+
+def _transport(section: TransportSection | None) -> TransportSpec | None:
+    if section is None:
+        return None
+    return TransportSpec(
+        type=section.type,
+        command=section.command,
+        args=tuple(section.args),
+        env=section.env,
+        cwd=section.cwd,
+        protocol=section.protocol,
+        connect_timeout_s=section.connect_timeout_s,
     )
 
 

@@ -65,6 +65,36 @@ class Server(_Section):
     )
 
 
+class TransportSection(_Section):
+    """How an engine behind MCP is reached, where its URL does not tell."""
+
+    type: Annotated[
+        Literal["auto", "stdio", "sse", "http"],
+        Field(description="auto: SSE for a url that ends in /sse, else Streamable HTTP; stdio starts command."),
+    ] = "auto"
+    command: Annotated[
+        str, Field(max_length=1_000, repr=False, description="Program to start; the default is the preset's.")
+    ] = ""
+    args: Annotated[list[str], Field(max_length=100, repr=False, description="Its arguments. ${VAR} is expanded.")] = (
+        Field(default_factory=list[str])
+    )
+    env: Annotated[
+        dict[str, str],
+        Field(repr=False, description="Variables it gets besides PATH, HOME and the like. ${VAR} is expanded."),
+    ] = Field(default_factory=dict[str, str])
+    cwd: Annotated[str, Field(max_length=1_000, description="Folder it is started in; the default is the current.")] = (
+        ""
+    )
+    protocol: Annotated[
+        Literal["auto", "legacy"] | None,
+        Field(description="legacy skips the question for the 2026-07-28 revision; the default is the preset's."),
+    ] = None
+    connect_timeout_s: Annotated[
+        float | None,
+        Field(gt=0, le=120, description="Seconds to start and connect, apart from timeout_s; default: the preset's."),
+    ] = None
+
+
 class StoreSection(_Section):
     """One store."""
 
@@ -84,6 +114,9 @@ class StoreSection(_Section):
     timeout_s: Annotated[
         float | None, Field(gt=0, le=300, description="Seconds it may take; wins over per_store_timeout_s.")
     ] = None
+    concurrency: Annotated[
+        int, Field(ge=1, le=256, description="Calls it is sent at the same time; further ones wait in their own time.")
+    ] = 32
     required: Annotated[bool, Field(description="A call without its answer is an error.")] = False
     managed: Annotated[bool, Field(description="Peer's name; a store in the file is always a base store.")] = False
     options: Annotated[
@@ -92,6 +125,9 @@ class StoreSection(_Section):
     headers: Annotated[dict[str, str], Field(repr=False, description="Extra HTTP headers. ${VAR} is expanded.")] = (
         Field(default_factory=dict[str, str])
     )
+    transport: Annotated[
+        TransportSection | None, Field(repr=False, description="Engines behind MCP: how they are started or reached.")
+    ] = None
     token: Annotated[
         SecretStr | None,
         Field(

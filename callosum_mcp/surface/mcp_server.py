@@ -7,6 +7,7 @@ stores belong to the process, since a server lifespan would run once per SSE con
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Mapping
 from typing import Any, cast
@@ -58,6 +59,7 @@ INSTRUCTIONS = (
 
 _STORES_URI = "callosum://stores"
 _HIT_URI = "callosum://hit/"
+_WARM_AFTER_S = 0.2
 _log = logging.getLogger(__name__)
 
 Context = ServerRequestContext[Any, Any]
@@ -88,12 +90,20 @@ class _Surface:
         self._services = services
         self._tools = {tool.name: tool for tool in offered(services)}
         self._listed: ListToolsResult | None = None
+        self._warmed = False
 
     async def list_tools(self, ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         if self._listed is None:
             shipped = schemas()
             self._listed = ListToolsResult(tools=[_tool_out(tool, shipped[tool.name]) for tool in self._tools.values()])
+        self._warm_soon()
         return self._listed
+
+    def _warm_soon(self) -> None:
+        """Connect the stores that take long to, once the first client has its tools: by then it has been answered."""
+        if not self._warmed:
+            self._warmed = True
+            asyncio.get_running_loop().call_later(_WARM_AFTER_S, self._services.federation.warm)
 
     async def call_tool(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult:
         tool = self._tools.get(params.name)

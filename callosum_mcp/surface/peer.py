@@ -33,8 +33,8 @@ class SearchRequest(BaseModel):
 def search_answer(gathered: Gathered, budget_tokens: int | None) -> dict[str, Any]:
     """Body of a ``/search`` answer; a budget counts the contents of the hits, as the peer's does."""
     items = gathered.hits if budget_tokens is None else within(gathered.hits, budget_tokens)
-    down = [status for status in gathered.statuses if status.status == "down"]
-    skipped = [status for status in gathered.statuses if status.status == "skipped"]
+    down = [status for status in gathered.statuses if status.missing]
+    skipped = [status for status in gathered.statuses if status.status == "skipped" and not status.missing]
     return {
         "query": gathered.query,
         "hits": [peer_hit(item) for item in items],

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from callosum_mcp.models.asking import AskConflict, AskHit, AskReceipt, AskResult
 from callosum_mcp.models.results import EngineOut, HitOut, RecallResult, StoreOut, StoresResult
+from callosum_mcp.models.values import LEFT_ALONE
 
 _WIDTH = 110
 
@@ -73,7 +74,7 @@ def _written(result: AskResult) -> str:
 
 
 def _verdict(result: RecallResult) -> str:
-    missing = [engine.engine for engine in result.engines if engine.status == "down"]
+    missing = [engine.engine for engine in result.engines if engine.status == "down" or engine.reason in LEFT_ALONE]
     lacking = f" Without {', '.join(missing)}: see below." if missing else ""
     if result.answer_kind == "none":
         return "Nothing known: every store answered and none holds anything."

@@ -1,7 +1,8 @@
 """The REST routes: thin, over the same federation and administration as the MCP tools.
 
 Above: the HTTP application. Below: peer shapes, federation. Wrong input is 422 with the field and the bound, an
-unknown store or hit 404, a taken name or a base store 409, all stores failed 502; a refused request changes nothing.
+unknown store or hit 404, a taken name or a base store 409, all stores failed 502, too many calls 503; a refused request
+changes nothing.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from callosum_mcp.errors import (
     CallosumError,
     DuplicateStore,
     InvalidInput,
+    Overloaded,
     ProtectedStore,
     StoreError,
     UnknownHit,
@@ -85,6 +87,8 @@ def guarded(endpoint: Endpoint) -> Endpoint:
         except InvalidInput as error:
             detail = [{"type": error.kind, "loc": ["body", *error.field.split(".")], "msg": str(error)}]
             return CompactJson({"detail": detail}, status_code=422)
+        except Overloaded as error:
+            return CompactJson({"detail": str(error)}, status_code=503, headers={"retry-after": "1"})
         except CallosumError as error:
             return CompactJson({"detail": str(error)}, status_code=_status(error))
 

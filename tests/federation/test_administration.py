@@ -362,7 +362,8 @@ async def test_a_list_shows_every_store_and_probes_when_asked(federation: Federa
     probed = await admin.list_stores(ListStoresRequest(probe=True))
     health = probed.stores[0].health
     assert health is not None and (health.status, health.detail) == ("up", "scripted: 1 hits")
-    assert (probed.stores[0].entries, probed.types) == (1, ["notes", "scripted", "seren_loci", "seren_memory"])
+    assert probed.stores[0].entries == 1
+    assert {"notes", "scripted", "seren_loci", "seren_memory"} <= set(probed.types)
 
 
 async def test_a_list_says_how_each_store_fared(federation: Federation) -> None:

@@ -245,8 +245,8 @@ async def test_many_questions_at_once_do_not_wait_for_each_other() -> None:
     asking = federation(Store.of(spec, Waiting(spec, gate=gate)))
     with anyio.fail_after(5):
         async with anyio.create_task_group() as group:
-            for _ in range(20):
-                group.start_soon(asking.recall, ASK)
+            for number in range(20):
+                group.start_soon(asking.recall, ASK.model_copy(update={"query": f"{ASK.query} {number}"}))
 
 
 async def test_a_record_is_kept_of_every_store_that_was_asked() -> None:

@@ -20,13 +20,15 @@ server:
   {host: 127.0.0.1, port: 7423, ports: [7423], bearer_token: x, bearer_token_env: '', bearer_token_keyring: '',
    allow_open_lan: false, allowed_hosts: [a], allowed_origins: ['http://a']}
 federation:
-  {fusion_mode: rrf, k: 60, pool_weight: 0.5, temporal_weight: 0.5, authority_margin: 0, min_per_store: 0,
-   edges_enabled: true, edge_budget: 3, satellite_budget: 3, conflicts_enabled: true, n_results: 10,
-   budget_tokens: 1800, fetch_multiplier: 5, per_store_timeout_s: 4, deadline_s: 5,
-   half_life_days: 30}
+  {fusion_mode: rrf, k: 60, pool_weight: 0.5, embed_enabled: false, embed_budget_ms: 150, temporal_weight: 0.5,
+   authority_margin: 0, min_per_store: 0, edges_enabled: true, edge_budget: 3, satellite_budget: 3,
+   conflicts_enabled: true, n_results: 10, budget_tokens: 1800, fetch_multiplier: 5, per_store_timeout_s: 4,
+   deadline_s: 5, soft_deadline_s: 0, max_in_flight: 64, max_queued: 256, cache_s: 0, half_life_days: 30}
 stores:
 - {name: notes, type: notes, url: ., weight: 1, floor: 0, enabled: true, tier: older-note, timeout_s: 2,
-   required: false, options: {include: ['*.md']}, headers: {X-A: b}, token: t, token_env: T, token_keyring: s/u}
+   concurrency: 8, required: false, options: {include: ['*.md']}, headers: {X-A: b}, token: t, token_env: T, token_keyring: s/u}
+- {name: code, type: mcp, transport: {type: stdio, command: server, args: [-x], env: {A: b}, cwd: /srv,
+   protocol: legacy, connect_timeout_s: 30}}
 answer:
   {synthesize: true, allow_paid: false, available_s: 1, rerank: judge, rerank_url: '', rerank_model: '',
    rerank_token_env: '', rerank_top: 20, rerank_filter: false, rerank_timeout_s: 3, backends: [
@@ -84,7 +86,8 @@ def test_the_full_sample_holds_every_setting_of_ours() -> None:
     assert set(given["surface"]) == set(type(settings.surface).model_fields)
     assert set(given["logging"]) == set(type(settings.logging).model_fields)
     assert set(given["federation"]) == set(settings.federation.knobs().model_dump())
-    assert set(given["stores"][0]) == set(type(settings.stores[0]).model_fields) - {"managed"}
+    assert set(given["stores"][0]) == set(type(settings.stores[0]).model_fields) - {"managed", "transport"}
+    assert set(given["stores"][1]["transport"]) == set(type(settings.stores[1].transport).model_fields)  # pyright: ignore[reportOptionalMemberAccess, reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
 
 
 @pytest.mark.parametrize("text", ["serfer: {}", "server: {port: 70000}", "stores: [{name: a}]", "federation: {k: 0}"])
