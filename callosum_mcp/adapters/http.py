@@ -37,8 +37,9 @@ class HttpRequest:
 
     method: str
     path: str
-    json: Mapping[str, object] | None = None
+    json: object = None
     params: Mapping[str, str] = field(default_factory=dict[str, str])
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
 
 class JsonHttp:
@@ -206,6 +207,7 @@ class _Line:
         if request.params:
             url = url.copy_with(params=request.params)
         headers = self._headers.copy()
+        headers.update(request.headers)
         if request.json is None:
             return httpx2.Request(request.method, url, headers=headers)
         content = json.dumps(request.json).encode()

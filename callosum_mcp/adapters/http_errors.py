@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import cast
 
 import httpx2
 
@@ -39,10 +40,24 @@ def _said(body: bytes) -> str:
         value: object = json.loads(body)
     except (ValueError, RecursionError):
         return ""
-    if not isinstance(value, dict):
-        return ""
-    words = [str(value[key]) for key in ("error", "reason", "detail", "message") if isinstance(value.get(key), str)]  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType, reportUnknownVariableType]
+    words = _words(value)
     return f": {one_line(', '.join(words), 160)}" if words else ""
+
+
+_WORDS = ("error", "reason", "detail", "message")
+_WRAPPERS = ("error", "status", "errors", "root")  # what products put around such words
+
+
+def _words(value: object, depth: int = 4) -> list[str]:
+    """The sentences in an error's body; of a list, those of its first element."""
+    if isinstance(value, list):
+        return _words(cast("list[object]", value)[0], depth - 1) if value and depth else []
+    if not isinstance(value, dict):
+        return []
+    members = cast("dict[str, object]", value)
+    said = [word for key in _WORDS if isinstance(word := members.get(key), str)]
+    inside = (_words(members[key], depth - 1) for key in _WRAPPERS if key in members and depth)
+    return said or next(filter(None, inside), list[str]())
 
 
 def rate_limited(headers: Mapping[str, str]) -> StoreRateLimited:

@@ -41,6 +41,9 @@ def main(argv: list[str] | None = None) -> None:
 
 def leave(code: int) -> None:
     """End the process here: a normal exit would wait for the thread that reads stdin, which nothing interrupts."""
+    children = sys.modules.get("callosum_mcp.adapters.engine.children")  # only where an engine was started
+    if children is not None:
+        children.end_all()
     sys.stderr.flush()
     os._exit(code)
 

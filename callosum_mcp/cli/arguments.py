@@ -93,9 +93,10 @@ def _ask(command: argparse.ArgumentParser) -> None:
 
 def _stores(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
     actions = command.add_subparsers(dest="action", metavar="ACTION", required=True)
-    for name, text in (("list", "the configured stores"), ("probe", "ask every store whether it answers")):
-        action = actions.add_parser(name, parents=[common], help=text)
-        action.add_argument("--json", action="store_true", help="print the result object instead of a page")
+    listed = actions.add_parser("list", parents=[common], help="the configured stores")
+    listed.add_argument("--json", action="store_true", help="print the result object instead of a page")
+    _probe(actions.add_parser("probe", parents=[common], help="ask every store whether it answers, or look into one"))
+    _import(actions.add_parser("import", parents=[common], help="MCP servers that your clients use, as stores"))
     add = actions.add_parser("add", parents=[common], help="add a store and keep it in the overlay")
     add.add_argument("name")
     add.add_argument("type")
@@ -106,6 +107,35 @@ def _stores(command: argparse.ArgumentParser, common: argparse.ArgumentParser) -
     add.add_argument("--token-env", metavar="VAR", help="variable that holds the store's bearer token")
     remove = actions.add_parser("remove", parents=[common], help="remove a store that was added")
     remove.add_argument("name")
+
+
+def _probe(probe: argparse.ArgumentParser) -> None:
+    probe.add_argument("name", nargs="?", metavar="NAME", help="look into this store: raw replies beside hits")
+    probe.add_argument("--json", action="store_true", help="print the result object instead of a page")
+    probe.add_argument("--query", metavar="Q", help="what to ask it (default: a question that proves little)")
+    probe.add_argument("--type", metavar="TYPE", help="look into a store of this type that no settings file names")
+    probe.add_argument("--url", default="", help="its URL")
+    probe.add_argument("--command", metavar="CMD", dest="program", default="", help="or the command that starts it")
+    probe.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="one of its options, the value as YAML; may be given again",
+    )
+    probe.add_argument("--token-env", metavar="VAR", default="", help="variable that holds its bearer token")
+    probe.add_argument(
+        "--chars", type=int, default=2_000, metavar="N", help="characters of a raw reply (default: 2000)"
+    )
+
+
+def _import(command: argparse.ArgumentParser) -> None:
+    command.add_argument("files", nargs="*", type=Path, metavar="FILE", help="clients' files (default: all known ones)")
+    command.add_argument("--dry-run", action="store_true", help="print what would be appended, and write nothing")
+    command.add_argument("--yes", action="store_true", help="append without asking, and start what the files name")
+    command.add_argument(
+        "--to", type=Path, metavar="FILE", help="settings file to append to (default: the one in force)"
+    )
 
 
 def _port(text: str) -> int:

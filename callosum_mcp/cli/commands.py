@@ -10,6 +10,7 @@ import argparse
 import json
 import logging
 import os
+import shlex
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
@@ -20,7 +21,7 @@ import anyio
 
 from callosum_mcp.app import Application, build
 from callosum_mcp.cli import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
-from callosum_mcp.errors import AllStoresFailed, CallosumError, SettingsError
+from callosum_mcp.errors import AllStoresFailed, CallosumError, InvalidInput, SettingsError
 from callosum_mcp.federation.select import choose
 from callosum_mcp.models.asking import AskResult
 from callosum_mcp.models.requests import (
@@ -32,8 +33,8 @@ from callosum_mcp.models.requests import (
     parse,
 )
 from callosum_mcp.models.results import RecallResult, StoresResult
-from callosum_mcp.models.values import StoreStatus
-from callosum_mcp.settings import Loaded, Settings, load
+from callosum_mcp.models.values import StoreSpec, StoreStatus, TransportSpec
+from callosum_mcp.settings import Loaded, Settings, load, token_from
 from callosum_mcp.surface.render import ask_page, recall_page, stores_page
 from callosum_mcp.text import clean_json
 
@@ -144,6 +145,10 @@ async def _told(status: StoreStatus) -> None:
 
 
 def _stores(options: argparse.Namespace) -> int:
+    if options.action == "import":
+        return _import(options)
+    if options.action == "probe" and (options.name or options.type):
+        return _look_into(options)
     actions: Mapping[str, Action] = {
         "list": partial(_list, as_json=getattr(options, "json", False), probe=False),
         "probe": partial(_list, as_json=getattr(options, "json", False), probe=True),
@@ -151,6 +156,77 @@ def _stores(options: argparse.Namespace) -> int:
         "remove": partial(_remove, options=options),
     }
     return with_application(options, actions[options.action])
+
+
+def _look_into(options: argparse.Namespace) -> int:
+    from callosum_mcp.cli.probing import QUERY, probe_page, report
+
+    spec = _unlisted(options) if options.type else _listed(options)
+    try:
+        seen = anyio.run(report, spec, options.query or QUERY, max(0, options.chars))
+    except ValueError as fault:
+        raise InvalidInput(str(fault)) from fault
+    show(_json(seen) if options.json else probe_page(seen))
+    return EXIT_OK if seen["error"] is None else EXIT_FAILED
+
+
+def _listed(options: argparse.Namespace) -> StoreSpec:
+    """The store of that name in the settings."""
+    return build(loaded(options)).federation.state.stores.get(options.name).spec
+
+
+def _unlisted(options: argparse.Namespace) -> StoreSpec:
+    """A store that stands on the command line alone."""
+    from callosum_mcp.settings.source import parse_source
+
+    given: dict[str, object] = {}
+    for option in options.option:
+        name, equals, value = option.partition("=")
+        if not equals:
+            raise InvalidInput(f"--option {option}: must be KEY=VALUE")
+        given[name.strip()] = parse_source(f"value: {value}", f"--option {name}").data.get("value")
+    command, *arguments = shlex.split(options.program) or [""]
+    return StoreSpec(
+        name=options.name or options.type,
+        type=options.type,
+        url=options.url.rstrip("/"),
+        options=given,
+        token=token_from(os.environ, options.token_env, ""),
+        transport=TransportSpec(type="stdio", command=command, args=tuple(arguments)) if command else None,
+    )
+
+
+def _import(options: argparse.Namespace) -> int:
+    from callosum_mcp.cli.importing.command import Console, Order, import_stores
+
+    order = Order(
+        files=tuple(options.files),
+        config=getattr(options, "config", None),
+        to=options.to,
+        dry_run=options.dry_run,
+        yes=options.yes,
+    )
+    console = Console(
+        cwd=Path.cwd(),
+        home=Path.home(),
+        environ=os.environ,
+        show=show,
+        say=say,
+        ask=_answered if _is_terminal() else None,
+    )
+    return import_stores(order, console)
+
+
+def _is_terminal() -> bool:
+    """Whether a person can be asked."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _answered(question: str) -> bool:
+    """A person's yes; anything else is no."""
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 async def _list(application: Application, *, as_json: bool, probe: bool) -> int:

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import cast
 
 from callosum_mcp.models.values import Hit
@@ -18,8 +19,8 @@ from callosum_mcp.reconcile.scoping import Scopes
 from callosum_mcp.reconcile.values import Value
 
 _NOT_WORD = re.compile(r"[\W_]+")
-_CONTEXT_DIMENSIONS = frozenset("env role flow bound tier quarter vendor audience meal fill tenant part".split())
-_TOLD_DIMENSIONS = frozenset("env role layer tenant vendor".split())
+_CONTEXT_DIMENSIONS = frozenset("env role flow bound tier quarter vendor audience meal fill tenant part hours".split())
+_TOLD_DIMENSIONS = frozenset("env role layer tenant vendor hours".split())
 _NUMBER_DIMENSIONS = frozenset("fill bound measure".split())  # of one number, not of its sentence
 _POSITIONS = 1_000
 _COMPOUND_LETTERS = 4
@@ -35,9 +36,13 @@ class Claim:
         near: Concepts, members and stems of its clause; for a number, of the words next to it.
         beside: Stems of the words right before and right after it.
         key: The unknown words of its key: what tells ``connect_timeout`` from ``upstream.timeout``.
+        label: For what a sign assigns, concepts, members and stems of the words before the sign.
         wide: Concepts, members and stems of its sentence.
         scopes: What narrows it, by dimension.
         subject: The unknown words before the verb or the sign, without those of the query.
+        lead: Words that could name something before the verb or the sign, each with its concepts.
+        holders: Unknown words there that are of something else, with that (``the JVM on larch``).
+        years: The years it names.
         changed: Its sentence says that something changed.
         keyed: It is the value of a key.
         arrived: A word of change leads to it.
@@ -48,9 +53,13 @@ class Claim:
     near: frozenset[str]
     beside: frozenset[str]
     key: frozenset[str]
+    label: frozenset[str]
     wide: frozenset[str]
     scopes: Scopes
     subject: frozenset[str]
+    lead: frozenset[tuple[str, ...]]
+    holders: frozenset[tuple[str, str]]
+    years: frozenset[str]
     changed: bool
     keyed: bool
     arrived: bool
@@ -68,8 +77,13 @@ class Statement:
         squeezed: All its letters and digits, run together.
         lone: Stems that name something by themselves, not as part of a longer name.
         context: Concepts and stems of title, key, project and place.
+        home: Stems of its project.
+        openers: Stems its title and its text start with.
         changed: Some sentence says that something changed.
         scopes: Every scope it names anywhere.
+        asserted: Concepts, members and stems of the sentences that assert something.
+        gone: Stems of what it says goodbye to.
+        people: First and family names of people.
     """
 
     hit: Hit
@@ -78,8 +92,13 @@ class Statement:
     squeezed: str = ""
     lone: set[str] = field(default_factory=set[str])
     context: frozenset[str] = frozenset()
+    home: frozenset[str] = frozenset()
+    openers: frozenset[str] = frozenset()
     changed: bool = False
     scopes: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    asserted: set[str] = field(default_factory=set[str])
+    gone: set[str] = field(default_factory=set[str])
+    people: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
 
 
 def read(hit: Hit, question: Question) -> Statement:
@@ -89,13 +108,21 @@ def read(hit: Hit, question: Question) -> Statement:
     around = label(hit.title or "", project, key, f"{hit.path or ''} ; {hit.id}")
     _note(statement, around.names, question)
     statement.context = around.words
+    statement.home = around.project
+    statement.openers = around.opener
     scopes = {name: values for name, values in around.scopes.items() if name in _CONTEXT_DIMENSIONS}
     statement.scopes.update(scopes)
-    statement.squeezed = _NOT_WORD.sub("", f"{hit.title} {project} {key} {hit.path} {hit.id} {hit.text}".lower())
+    statement.squeezed = _squeezed(f"{hit.title} {project} {key} {hit.path} {hit.id}") + _squeezed(hit.text)
     statement.lone.update(_compounds(statement.squeezed, question))
     if not around.draft:
         _read_texts(statement, hit, (project, key, value), scopes, question)
     return statement
+
+
+@lru_cache(maxsize=2_048)
+def _squeezed(text: str) -> str:
+    """All letters and digits of a text, run together."""
+    return _NOT_WORD.sub("", text.lower())
 
 
 def _read_texts(
@@ -103,11 +130,13 @@ def _read_texts(
 ) -> None:
     position = 0
     if names[2]:
-        scopes = {**scopes, **_told(hit)}
+        scopes = {**scopes, **_told(hit, question.closed)}
     for text, keyed in _texts(hit, names[1], names[2]):
-        for reading in readings(text):
+        for reading in readings(text, question.closed):
             if reading.example:
                 break
+            if not position and not keyed:
+                statement.openers |= reading.opener
             position += _POSITIONS
             _add(statement, reading, scopes, question, keyed, position)
 
@@ -126,9 +155,9 @@ def _compounds(squeezed: str, question: Question) -> list[str]:
     ]
 
 
-def _told(hit: Hit) -> Scopes:
+def _told(hit: Hit, closed: bool) -> Scopes:
     """The scopes that the text of a keyed fact puts its value in."""
-    told = readings(hit.text)
+    told = readings(hit.text, closed)
     return {name: values for name, values in told[0].scopes.items() if name in _TOLD_DIMENSIONS} if told else {}
 
 
@@ -180,13 +209,16 @@ def _add(
     statement.changed |= reading.changed
     for name, values in reading.scopes.items():
         statement.scopes[name] = statement.scopes.get(name, frozenset()) | values
+    statement.gone |= reading.gone
+    statement.people |= reading.people
+    if reading.asserted:
+        statement.asserted |= reading.wide
     subject = reading.subject - question.stems
     whole = {name: values for name, values in reading.scopes.items() if name not in _NUMBER_DIMENSIONS}
     for said in reading.said:
         if _of_use(said, question):
-            statement.claims.append(
-                _claim(said, reading, subject, {**scopes, **whole, **said.scopes}, question, keyed, position)
-            )
+            narrowed = {name: v for name, v in {**whole, **said.scopes}.items() if name not in said.inner}
+            statement.claims.append(_claim(said, reading, subject, {**scopes, **narrowed}, question, keyed, position))
     if keyed:
         statement.claims.extend(_unlisted(statement.claims, reading, subject, {**scopes, **whole}, question, position))
 
@@ -214,11 +246,11 @@ def _chosen(said: Said, slot: str) -> Said:
 def _of_use(said: Said, question: Question) -> bool:
     """Whether a value may answer the query at all.
 
-    A number, a date or an address may have a name the query calls it by.
+    A number, a date or an address may have a name the query calls it by, and so may a word no list knows.
     """
     slot = said.value.slot
-    if slot == "open":
-        return "open" in question.slots
+    if slot in ("open", "loose"):
+        return True
     return question.admits(slot) or slot.startswith(("number", "ip", "when"))
 
 
@@ -236,9 +268,13 @@ def _claim(
         near=said.near,
         beside=said.beside,
         key=(reading.subject if keyed else said.key) - question.stems,
+        label=said.label,
         wide=reading.wide,
         scopes=scopes,
         subject=subject,
+        lead=reading.lead,
+        holders=reading.holders,
+        years=reading.years,
         changed=reading.changed,
         keyed=keyed,
         arrived=said.arrived,

@@ -63,6 +63,8 @@ def _runs_by_itself(answer: Answer, question: Question) -> bool:
         attributes = asked or frozenset(topic for claim in answer.claims for topic in claim.wide)
         installed = {"a:size"} if attributes & {"a:disk", "a:memory"} else set[str]()
         return answer.slot in ("number:count", "number:bytes") and not (attributes & _SET) - installed
+    if answer.slot == "open":
+        return any("a:version" in claim.label for claim in answer.claims)
     return answer.slot in _RUNNING
 
 

@@ -6,11 +6,13 @@ Above: `align`. Below: `tokens`, `lexicon`. Pure.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from callosum_mcp.reconcile.focus import NO_FOCUS, WHICH, Focus, focus_of
 from callosum_mcp.reconcile.lexicon import SLOTS_OF
 from callosum_mcp.reconcile.lexicon.asking import ASKS, LONE
+from callosum_mcp.reconcile.lexicon.markers import VERBS
 from callosum_mcp.reconcile.lexicon.scopes import COMPONENTS
 from callosum_mcp.reconcile.tokens import Token, tokenise, unknown
 
@@ -19,10 +21,17 @@ _LANGUAGE_CODE = 2  # letters: "de" is an article before it is a language
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """One name of the query's subject: its stems in order, and both run together (``day-book``, ``daybook``)."""
+    """One name of the query's subject.
+
+    Attributes:
+        stems: Its stems in order.
+        joined: Its words run together (``day-book``, ``daybook``).
+        initials: Of itself and the words next to it (``access point``); empty if there are none.
+    """
 
     stems: tuple[str, ...]
     joined: str
+    initials: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +46,7 @@ class Question:
         scopes: The scopes it names, by dimension.
         many: It asks for several values.
         text: As asked.
+        focus: Which of its words name the attribute.
     """
 
     anchors: tuple[Anchor, ...]
@@ -46,14 +56,23 @@ class Question:
     scopes: Mapping[str, frozenset[str]]
     many: bool = False
     text: str = ""
+    focus: Focus = NO_FOCUS
+
+    @property
+    def closed(self) -> bool:
+        """Whether no word that no list knows can answer it: it asks whether a state holds, or for nothing in words."""
+        return not self.focus.heads and bool(self.slots) and not any(slot.startswith("choice") for slot in self.slots)
 
     def admits(self, slot: str) -> bool:
         """Whether a value in this slot may answer the query."""
-        return (
-            not self.slots - {"open"}
-            or "*" in self.slots
-            or any(slot == wanted or slot.startswith(wanted + ":") for wanted in self.slots)
-        )
+        return _admits(self.slots, slot)
+
+
+@lru_cache(maxsize=4_096)
+def _admits(slots: frozenset[str], slot: str) -> bool:
+    return (
+        not slots - {"open"} or "*" in slots or any(slot == wanted or slot.startswith(wanted + ":") for wanted in slots)
+    )
 
 
 @lru_cache(maxsize=256)
@@ -62,6 +81,8 @@ def understand(query: str) -> Question:
     tokens = [token for token in tokenise(query) if token.kind != "end"]
     runs = _runs(tokens)
     free = [token for run in runs if not compound(run) for token in run]
+    focus = focus_of(tokens)
+    aimed = _aimed(free, focus)
     scopes: dict[str, set[str]] = {}
     for token in tokens:
         for sense in token.senses:
@@ -74,13 +95,27 @@ def understand(query: str) -> Question:
         anchors=tuple(_anchors(runs)),
         topics=frozenset(topic for token in free for topic in token.ids),
         slots=frozenset(
-            _slots(free) | _yes_or_no(tokens, free) | {slot for token in free for slot in ASKS.get(token.low, ())}
+            _slots(aimed) | _yes_or_no(tokens, free) | {slot for token in free for slot in ASKS.get(token.low, ())}
         ),
         stems=frozenset(token.stem or token.low for token in tokens),
         scopes={name: frozenset(values) for name, values in scopes.items()},
         many=any(token.low in _PLURALS for token in free),
         text=query,
+        focus=focus,
     )
+
+
+def _aimed(free: list[Token], focus: Focus) -> list[Token]:
+    """The words that say what is asked for: the head of the focus if a list knows it, else all but the subject."""
+    heads = [token for token in free if (token.stem or token.low) in focus.heads]
+    if any(sense.role == "attr" and sense.name in SLOTS_OF for token in heads for sense in token.senses):
+        return heads
+    if not focus.words:
+        return free
+    which = free[0].low in WHICH  # … does it run: the verb asks for nothing
+    return [
+        token for token in free if (token.stem or token.low) not in focus.rest and not (which and token.low in VERBS)
+    ]
 
 
 _PLURALS = frozenset(
@@ -138,7 +173,13 @@ def _anchors(runs: list[list[Token]]) -> list[Anchor]:
             anchors.append(Anchor(tuple(token.stem or token.low for token in run), "".join(token.low for token in run)))
         else:
             anchors.extend(Anchor((token.stem or token.low,), token.low) for token in run if unknown(token))
-    return anchors
+    return [replace(anchor, initials=_initials(anchors, at)) for at, anchor in enumerate(anchors)]
+
+
+def _initials(anchors: list[Anchor], at: int) -> str:
+    """``ap`` for both words of ``access point``: the last two names, or the word with the one before or after it."""
+    pairs = [anchors[low : low + 2] for low in (at - 1, at) if 0 <= low < len(anchors) - 1]
+    return " ".join("".join(anchor.joined[0] for anchor in pair) for pair in pairs)
 
 
 def _runs(tokens: list[Token]) -> list[list[Token]]:

@@ -6,53 +6,59 @@ same memories answer many questions, so readings are kept.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from callosum_mcp.reconcile.around import (
+    Names,
+    beside,
+    front_of,
+    full_names,
+    holders_of,
+    key_of,
+    label_of,
+    lead_of,
+    names_of,
+    next_to,
+    opener_of,
+    subject_of,
+    words_of,
+)
 from callosum_mcp.reconcile.extract import Found, extracted
-from callosum_mcp.reconcile.extract.base import arrived
-from callosum_mcp.reconcile.lexicon.markers import VERBS
-from callosum_mcp.reconcile.lexicon.scopes import COMPONENTS
+from callosum_mcp.reconcile.extract.base import arrived, gone
+from callosum_mcp.reconcile.extract.phrases import ARTICLES
 from callosum_mcp.reconcile.scoping import Scopes, scopes_of
 from callosum_mcp.reconcile.sentences import Sentence, sentences
-from callosum_mcp.reconcile.tokens import Token, tokenise, unknown
+from callosum_mcp.reconcile.tables import spelled_out
+from callosum_mcp.reconcile.tokens import Token, tokenise
 from callosum_mcp.reconcile.values import Value
 
 _LEFT_OUT = frozenset({"question", "plan", "condition", "exception", "example"})
-_MANY_KINDS = frozenset({"choice", "port", "open", "version"})
-_SUBJECT_WORDS = 8
-_WINDOW = 4
-_SIGNS = frozenset({"=", "→"})
+_MANY_KINDS = frozenset({"choice", "port", "open", "loose", "version"})
+_NONE = frozenset[str]()
 _ON_DAY = frozenset("on am le el il w dnia em no in im den the".split())
 _SINCE = frozenset("since seit depuis desde od dal dalla から以来 from ab".split())
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _KEPT = 1_024  # texts; about 10 KB each
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
-    """What a text names.
+class Said:
+    """One asserted value with its surroundings (see `claims.Claim` for the fields).
 
     Attributes:
-        words: Concepts, members and stems of everything.
-        lone: Stems that name something by themselves.
-        partial: Stems that are part of a longer name, with the stem and the concepts of what makes it longer.
+        inner: Dimensions of scopes that are named by the value itself, and so narrow nothing.
     """
-
-    words: frozenset[str]
-    lone: frozenset[str]
-    partial: tuple[tuple[str, frozenset[str]], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """One asserted value with its surroundings (see `claims.Claim` for the fields)."""
 
     value: Value
     near: frozenset[str]
     beside: frozenset[str]
     key: frozenset[str]
+    label: frozenset[str]
     scopes: Scopes
+    inner: frozenset[str]
     arrived: bool
     at: int
 
@@ -69,6 +75,13 @@ class Reading:
         changed: It says that something changed.
         example: It announces an example.
         names: What it names.
+        gone: Words it says goodbye to, or speaks of in the past.
+        asserted: It asserts something at all.
+        lead: Words that could name something before the verb or the sign, each with its concepts.
+        holders: Unknown words there that are of something else, with that (``the JVM on larch``).
+        years: The years it names.
+        opener: The word it starts with.
+        people: First and family names of people, in the order they are called.
     """
 
     said: tuple[Said, ...]
@@ -78,12 +91,19 @@ class Reading:
     changed: bool
     example: bool
     names: Names
+    gone: frozenset[str]
+    asserted: bool
+    lead: frozenset[tuple[str, ...]]
+    holders: frozenset[tuple[str, str]]
+    years: frozenset[str]
+    opener: frozenset[str]
+    people: frozenset[tuple[str, str]]
 
 
 @lru_cache(maxsize=_KEPT)
-def readings(text: str) -> tuple[Reading, ...]:
-    """The sentences of a text, read."""
-    return tuple(_reading(sentence) for sentence in sentences(text))
+def readings(text: str, closed: bool = False) -> tuple[Reading, ...]:
+    """The sentences of a text, read; for a closed question without the words that no list knows."""
+    return tuple(_reading(sentence, closed) for sentence in sentences(spelled_out(text)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +112,8 @@ class Label:
 
     names: Names
     words: frozenset[str]
+    project: frozenset[str]
+    opener: frozenset[str]
     scopes: Scopes
     draft: bool
 
@@ -105,29 +127,39 @@ def label(title: str, project: str, key: str, place: str) -> Label:
     chosen = tokenise(" ; ".join((title, project, key)))
     tokens = [*chosen, *tokenise(place.replace("/", " / "))]
     draft = any(token.marked("example") or token.low in _DRAFTS for token in tokenise(title))
-    return Label(names_of(tokens), frozenset(words_of(tokens)), scopes_of(chosen), draft)
+    home = frozenset(words_of(tokenise(project)))
+    named = frozenset(words_of(tokens))
+    return Label(names_of(tokens), named, home, opener_of(tokenise(title)), scopes_of(chosen), draft)
 
 
-def _reading(sentence: Sentence) -> Reading:
+def _reading(sentence: Sentence, closed: bool) -> Reading:
     tokens = sentence.tokens
-    said = () if sentence.meant in _LEFT_OUT else tuple(_said(sentence))
+    front = front_of(tokens)
+    said = () if sentence.meant in _LEFT_OUT else tuple(_said(sentence, closed))
     return Reading(
         said=said,
         wide=frozenset(words_of(tokens)),
-        subject=_subject(tokens),
+        subject=subject_of(front),
         scopes=scopes_of(tokens),
         changed=sentence.changed,
         example=sentence.meant == "example",
         names=names_of(tokens),
+        gone=gone(sentence),
+        asserted=sentence.meant not in _LEFT_OUT,
+        lead=lead_of(front, tokens),
+        holders=holders_of(front, tokens),
+        years=frozenset(token.text for token in tokens if token.kind == "num" and _YEAR.fullmatch(token.text)),
+        opener=opener_of(tokens),
+        people=full_names(tokens),
     )
 
 
-def _said(sentence: Sentence) -> list[Said]:
+def _said(sentence: Sentence, closed: bool) -> list[Said]:
     tokens, clauses = sentence.tokens, sentence.clauses
     events = {clause for token, clause in zip(tokens, clauses, strict=True) if token.senses and token.marked("event")}
     found: list[Said] = []
     around: dict[int, tuple[frozenset[str], Scopes, bool]] = {}
-    for item in extracted(sentence):
+    for item in extracted(sentence, closed):
         clause = clauses[item.at]
         if clause not in around:
             members = sentence.clause(item.at)
@@ -138,18 +170,51 @@ def _said(sentence: Sentence) -> list[Said]:
             )
         near, scopes, many = around[clause]
         if _asserted(sentence, item, events, many):
-            near = _next_to(sentence, item.at) if item.value.slot.startswith("number") else near
-            beside, key = _beside(tokens, item.at), _key(tokens, item.at)
-            found.append(Said(item.value, near, beside, key, scopes, arrived(sentence, item.at), item.at))
+            near = next_to(sentence, item.at) if item.value.slot.startswith("number") else near
+            near_by, key = beside(tokens, item.at), key_of(tokens, item.at)
+            label = _led_by(tokens, item)
+            inner = _inner(sentence, item, scopes)
+            found.append(
+                Said(item.value, near, near_by, key, label, scopes, inner, arrived(sentence, item.at), item.at)
+            )
     return found
+
+
+def _led_by(tokens: Sequence[Token], found: Found) -> frozenset[str]:
+    """The label of an assigned value, and for a phrase the word that introduces it."""
+    if found.value.slot == "open":
+        return label_of(tokens, found.at)
+    if found.value.slot != "loose":
+        return _NONE
+    before = [token for token in tokens[max(0, found.at - 2) : found.at] if token.low not in ARTICLES]
+    return frozenset({before[-1].low}) if before else _NONE
+
+
+def _inner(sentence: Sentence, found: Found, scopes: Scopes) -> frozenset[str]:
+    """The dimensions of scopes that a phrase names by itself (``user = ops``, ``driver: test``)."""
+    if not found.end:
+        return _NONE
+    own = scopes_of(sentence.tokens[found.at : found.end])
+    return frozenset(own) | {name for name, values in scopes.items() if values <= frozenset(map(str, found.value.data))}
 
 
 def _asserted(sentence: Sentence, found: Found, events: set[int], many: bool) -> bool:
     """Whether a value is said to hold now: not in the past, not the date of an event, not one of several."""
     kind, clause = found.value.slot.split(":")[0], sentence.clauses[found.at]
-    if clause in sentence.past or (kind == "when" and events) or (many and kind in _MANY_KINDS):
+    if kind in ("state", "open", "loose") and _entry_of_a_log(sentence.tokens):
+        return False
+    if clause in sentence.past or (kind in ("when", "open", "loose") and events) or (many and kind in _MANY_KINDS):
         return False
     return kind != "state" or not (clause in events or _dated(sentence.clause(found.at)))
+
+
+def _entry_of_a_log(tokens: Sequence[Token]) -> bool:
+    """``2 Sept: it was …``: a day, without a time, and a colon; what follows happened then."""
+    month = next((at for at, token in enumerate(tokens[:2]) if token.named("month")), None)
+    if month is None or len(tokens) < month + 3:
+        return False
+    day = tokens[1 - month] if tokens[1 - month].kind == "num" else None
+    return day is not None and tokens[2].gap.startswith(":")
 
 
 def _dated(members: Sequence[Token]) -> bool:
@@ -160,112 +225,3 @@ def _dated(members: Sequence[Token]) -> bool:
         ):
             return not any(near.low in _SINCE or near.marked("change") for near in members)
     return False
-
-
-def words_of(tokens: Sequence[Token]) -> list[str]:
-    """Concepts, members and stems of tokens, function words left out."""
-    found: list[str] = []
-    for token in tokens:
-        if token.ids:
-            found.extend(token.ids)
-        if not token.light:
-            found.append(token.stem or token.low)
-    return found
-
-
-def names_of(tokens: Sequence[Token]) -> Names:
-    """What tokens name, the parts of longer names kept apart."""
-    words: set[str] = set()
-    lone: set[str] = set()
-    partial: list[tuple[str, frozenset[str]]] = []
-    for at, token in enumerate(tokens):
-        words.update(token.ids)
-        stem = token.stem or token.low
-        words.add(stem)
-        longer = _longer(tokens, at)
-        if longer is None:
-            lone.add(stem)
-        else:
-            partial.append((stem, frozenset((longer.stem, *longer.ids))))
-    return Names(frozenset(words), frozenset(lone), tuple(partial))
-
-
-def _longer(tokens: Sequence[Token], at: int) -> Token | None:
-    """The word that makes a token part of a longer name (``mailer`` in ``mailer-proxy``, ``mailer UI``).
-
-    None if nothing does.
-    """
-    gap = tokens[at].gap
-    if at + 1 < len(tokens):
-        following = tokens[at + 1]
-        if following.gap in ("-", " ", "_") and following.low in COMPONENTS:
-            return following
-        if following.gap == "-" and gap != "_" and unknown(following):
-            return following
-    if at and gap in ("-", "_") and (unknown(tokens[at - 1]) or tokens[at - 1].marked("dismiss")):
-        return tokens[at - 1]
-    return None
-
-
-def _subject(tokens: Sequence[Token]) -> frozenset[str]:
-    """The unknown words before the first verb or sign."""
-    found: set[str] = set()
-    for at, token in enumerate(tokens[:_SUBJECT_WORDS]):
-        if at and (
-            token.low in VERBS
-            or token.low == "="
-            or any(sign in token.gap for sign in ":=→|([,")
-            or token.gap.startswith(")-[")
-        ):
-            break
-        if token.kind == "word" and unknown(token):
-            found.add(token.stem)
-    return frozenset(found)
-
-
-def _beside(tokens: Sequence[Token], at: int) -> frozenset[str]:
-    """The words right before a value (a sign between them does not count.
-
-    A name joined by ``_`` counts whole) and right after it.
-    """
-    low = at - 1
-    while low > 0 and (tokens[low].low in _SIGNS or tokens[low].light):
-        low -= 1
-    near = [tokens[i] for i in (low, at + 1, at + 2) if 0 <= i < len(tokens)]
-    while low > 0 and tokens[low].gap in ("_", "-", "."):
-        low -= 1
-        near.append(tokens[low])
-    return frozenset(token.stem or token.low for token in near if not token.light)
-
-
-def _key(tokens: Sequence[Token], at: int) -> frozenset[str]:
-    """The unknown words of a joined name that a value belongs to; empty if it belongs to a single word."""
-    low = at - 1
-    while low > 0 and tokens[low].low in _SIGNS:
-        low -= 1
-    chain = [tokens[low]] if low >= 0 else []
-    while low > 0 and tokens[low].gap in ("_", "-", "."):
-        low -= 1
-        chain.append(tokens[low])
-    return (
-        frozenset(token.stem for token in chain if token.kind == "word" and not token.senses and not token.light)
-        if len(chain) > 1
-        else frozenset()
-    )
-
-
-def _next_to(sentence: Sentence, at: int) -> frozenset[str]:
-    """The words next to a number: those of its key, or a few on both sides in its clause."""
-    tokens, clauses = sentence.tokens, sentence.clauses
-    low = at
-    if at > 1 and tokens[at - 1].low == "=":
-        low = at - 2
-        while low and tokens[low].gap in ("_", "-", "."):
-            low -= 1
-        return frozenset(words_of(tokens[low : at + 1]))
-    while low and at - low < _WINDOW and clauses[low - 1] == clauses[at]:
-        low -= 1
-    high = at + 1
-    while high < len(tokens) and high - at <= _WINDOW and clauses[high] == clauses[at]:
-        high += 1
-    return frozenset(words_of(tokens[low:high]))

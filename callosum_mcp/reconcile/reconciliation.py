@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from callosum_mcp.models.values import Tier
 from callosum_mcp.reconcile import authority
@@ -68,16 +69,49 @@ def _conflicts(found: list[Answer], court: _Court) -> tuple[Conflict, ...]:
     for answer in found:
         slots.setdefault(answer.slot, []).append(answer)
     conflicts: list[Conflict] = []
-    pairs: list[tuple[str, frozenset[str]]] = []
+    settled: list[_Settled] = []
     for slot in sorted(slots, key=_strongest_first):
         conflict = _trial(slots[slot], court)
         if conflict is None:
             continue
         sides = frozenset((conflict.winner, *conflict.losers))
-        if all(not (sides <= pair or pair <= sides) or _separate(slot, other) for other, pair in pairs):
+        now = _Settled(slot, conflict.winner, sides, frozenset(conflict.members), _texts(slots[slot], conflict.winner))
+        if not any(_same(now, before) for before in settled):
             conflicts.append(conflict)
-        pairs.append((slot, sides))
+        settled.append(now)
     return tuple(conflicts)
+
+
+class _Settled(NamedTuple):
+    """A conflict that was found: its slot, its winner, who is on its two sides, and the winner's values as written."""
+
+    slot: str
+    winner: str
+    sides: frozenset[str]
+    members: frozenset[str]
+    texts: frozenset[str]
+
+
+def _texts(found: list[Answer], winner: str) -> frozenset[str]:
+    return frozenset(
+        claim.value.text for answer in found if answer.statement.hit.address == winner for claim in answer.claims
+    )
+
+
+_COUNTED = ("number", "version", "state", "when")
+
+
+def _same(now: _Settled, before: _Settled) -> bool:
+    """Whether a conflict of the same hits is the one that was found before, seen another way."""
+    if now.slot == "gone" and now.winner == before.winner and not before.slot.startswith(_COUNTED):
+        return True
+    if now.slot in ("open", "gone") and now.sides <= before.members:
+        return True
+    if not (now.sides <= before.sides or before.sides <= now.sides):
+        return False
+    if {now.slot.split(":")[0], before.slot} == {"number", "version"}:
+        return not now.texts.isdisjoint(before.texts)
+    return not _separate(now.slot, before.slot)
 
 
 _SLOT_ORDER = (
@@ -96,6 +130,7 @@ _SLOT_ORDER = (
     "fqdn",
     "url",
     "open",
+    "gone",
 )
 
 
@@ -121,7 +156,7 @@ def _separate(slot: str, other: str) -> bool:
     A state and a version are, two views of one value are not.
     """
     kinds = {"fqdn" if name == "choice:registry" else name.split(":")[0] for name in (slot, other)}
-    return "open" not in kinds and not any(kinds <= views for views in _VIEWS)
+    return kinds.isdisjoint({"open", "gone"}) and not any(kinds <= views for views in _VIEWS)
 
 
 def _trial(candidates: list[Answer], court: _Court) -> Conflict | None:
@@ -129,15 +164,16 @@ def _trial(candidates: list[Answer], court: _Court) -> Conflict | None:
     ranked = sorted(
         candidates, key=lambda answer: (-court.scores[answer.statement.hit.address], answer.statement.hit.address)
     )
-    for winner in ranked:
-        others = [answer for answer in ranked if answer is not winner]
-        losers = [answer for answer in others if _contradict(winner, answer, court)]
-        if losers:
-            return _verdict(winner, losers, others, court)
+    for at, winner in enumerate(ranked):
+        losers = [answer for answer in ranked[at + 1 :] if _contradict(winner, answer, court)]
+        if losers:  # the stronger ones have not contradicted it
+            return _verdict(winner, losers, [answer for answer in ranked if answer is not winner], court)
     return None
 
 
 def _contradict(a: Answer, b: Answer, court: _Court) -> bool:
+    if a.slot == "open" and (a.typed & b.typed):
+        return False  # both answer in a slot of the question, which is where they are compared
     return a.statement.hit.store != b.statement.hit.store and compare(a, b, court.question) == "differ"
 
 

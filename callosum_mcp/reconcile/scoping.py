@@ -24,6 +24,8 @@ _FOR_SLOTS = {
     "files": ("choice:indent", "choice:formatter", "choice:linter", "choice:quotes", "choice:line_end", "number"),
     "surface": ("choice:theme", "choice:colour", "choice:human_language", "choice:shell", "choice:editor", "open"),
     "meal": ("choice", "when", "open"),
+    "hours": ("number",),
+    "cadence": ("number",),
     "device": ("choice", "path", "version", "open"),
 }
 """Dimensions that matter to some slots only; the others matter to all."""
@@ -64,6 +66,7 @@ def matters(name: str, slot: str) -> bool:
     if name in _MACHINES and slot.startswith(("host", "fqdn", "ip", "url")):
         return False  # here the machine is the value
     wanted = _FOR_SLOTS.get(name)
+    slot = "open" if slot == "loose" else slot
     return wanted is None or any(slot == kind or slot.startswith(kind + ":") for kind in wanted)
 
 
@@ -108,6 +111,9 @@ def _plain_word(tokens: Sequence[Token], at: int, name: str, value: str) -> bool
             and token.gap == " "
             and previous.low not in ("reads", "her", "his", "my")
         )
+    following = tokens[at + 1] if at + 1 < len(tokens) else None
+    if name == "env" and following is not None and following.low == "=":
+        return True  # ``stage=lint``
     return value in _AMBIGUOUS and not _isolated(tokens, at)
 
 
@@ -129,7 +135,7 @@ def _isolated(tokens: Sequence[Token], at: int) -> bool:
 
 def _named_scope(tokens: Sequence[Token], at: int) -> str | None:
     """The name after a word like ``tenant`` or ``host``."""
-    if tokens[at].low not in SCOPE_KEYS or at + 1 == len(tokens):
+    if tokens[at].low not in SCOPE_KEYS or at + 1 == len(tokens) or tokens[at].gap == "_":
         return None
     skip = tokens[at + 1].low == "=" and at + 2 < len(tokens)
     named = tokens[at + 2] if skip else tokens[at + 1]

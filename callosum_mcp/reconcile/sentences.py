@@ -81,10 +81,12 @@ def _understood(tokens: list[Token], tail: str, start: int) -> Sentence:
     sentence = Sentence(tokens, clauses, start=start)
     if ("?" in tail and "??" not in tail) or "？" in tail:
         sentence.meant = "question"
-    elif marks:
+    else:
         sentence.meant = _meant(tokens, marks)
     if "past" in marks:
         sentence.past = _past_clauses(tokens, clauses)
+    if "change" in marks:
+        sentence.past |= _ended_clauses(tokens, clauses)
     sentence.changed = "change" in marks or _from_a_date(tokens)
     return sentence
 
@@ -105,6 +107,8 @@ def _meant(tokens: list[Token], marks: set[str]) -> str:
         token.marked("example") and token.gap != "." and not _domain(tokens, at) for at, token in enumerate(tokens)
     ):
         return "example"
+    if tokens[0].named("scope", "quarter") and len(tokens) > 2 and tokens[2].gap.startswith(":"):
+        return "plan"  # ``Q2 2027: …``
     if "hypo" in marks or tokens[0].marked("hypo_start"):
         return "condition"
     if "plan" in marks and not any(token.marked("change") and token.low in ("now",) for token in tokens):
@@ -149,6 +153,21 @@ def _changed_after(tokens: list[Token], clauses: list[int], at: int) -> bool:
         tokens[near].marked("change") and not tokens[near].marked("removed")
         for near in range(at + 1, len(tokens))
         if clauses[near] == clauses[at]
+    )
+
+
+_UNTIL = frozenset("until till bis jusqu hasta fino até do".split())
+
+
+def _ended_clauses(tokens: list[Token], clauses: list[int]) -> frozenset[int]:
+    """``Until August it was …, now``: a clause that starts with an end, in a sentence that tells of a change."""
+    starts = [at for at in range(len(tokens)) if not at or clauses[at] != clauses[at - 1]]
+    return frozenset(
+        clauses[at]
+        for at in starts
+        if tokens[at].low in _UNTIL
+        and any(near.named("month") or near.kind in ("iso", "dmy", "num") for near in tokens[at + 1 : at + 4])
+        and clauses[at] != clauses[-1]
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from callosum_mcp.reconcile.claims import Statement
 from callosum_mcp.reconcile.question import Anchor
+from callosum_mcp.reconcile.wording import same_word
 
 _COMPOUND_LETTERS = 3
 _JOINT = 3  # letters that inflection and a joining s may add
@@ -19,18 +20,13 @@ def covered(anchor: Anchor, statement: Statement) -> bool:
     stem = next(iter(anchor.stems))
     return (
         stem in statement.lone
+        or any(short in statement.lone for short in anchor.initials.split())
         or _inflected(stem, statement)
         or (not anchor.joined.isascii() and _cjk_in(anchor.joined, statement))
         or _compounded(anchor.joined, statement)
     )
 
 
-_ENDINGS = frozenset(
-    """
-    al als ing ation ations ion ions ment ments ed e er ers or ors ly ung ungen ieren iert at ates ated ous ance
-    able ic
-    """.split()
-) | {""}
 _COMMON = 5  # letters two forms of a word share at least
 
 
@@ -39,14 +35,6 @@ def _inflected(stem: str, statement: Statement) -> bool:
     if len(stem) < _COMMON or not stem.isascii():
         return False
     return any(same_word(stem, other) for other in statement.lone)
-
-
-def same_word(a: str, b: str) -> bool:
-    """Whether two stems are forms of one word."""
-    if a[:_COMMON] != b[:_COMMON] or min(len(a), len(b)) < _COMMON:
-        return False
-    shared = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
-    return a[shared:] in _ENDINGS and b[shared:] in _ENDINGS
 
 
 def _cjk_in(word: str, statement: Statement) -> bool:

@@ -7,6 +7,7 @@ punctuation is.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -41,7 +42,8 @@ _PATTERN = re.compile(
     |\b\d{{1,2}}\s?[ap]m\b|\b\d{{1,2}}\s?(?:h\d\d|Uhr(?:\s\d\d)?)\b)
   | (?P<ver>v\d+(?:\.\d+)*(?:[-+.][a-z0-9]+)*|\d+(?:\.\d+){{2,}}(?:[-+.]?[a-z]+[a-z0-9]*|[-+]\d+)*
     |\d+\.(?:\d+\.)*[x*](?!\w)|\d+\.\d+(?:rc|b|a|-lts|-rc\.?)\d*)
-  | (?P<num>\d{{1,3}}(?:[,.'\u202f\u00a0]\d{{3}})+(?![\d])|\d+(?:[.,]\d+)?)
+  | (?P<num>\d{{1,3}}(?:[,.'\u202f\u00a0]\d{{3}})+(?![\d])
+    |(?<![\d:.,+-])\d{{1,3}}(?:\ \d{{3}})+(?![\d:.,-])|\d+(?:[.,]\d+)?)
   | (?P<cjk>[{_CJK_CLASS}]+)
   | (?P<late>{_WORD})
   | (?P<sym>[%€$£¥°×→⇒]|(?<![<>=!~^])=(?!=))
@@ -184,21 +186,46 @@ def _word_forms(raw: str) -> tuple[tuple[str, str, Senses, str, bool], ...]:
 
 
 def _cjk_tokens(raw: str, gap: str) -> list[Token]:
-    """A run of CJK as known words and what is left between them, cut at particles."""
+    """A run of CJK as known words and what is left between them, cut at particles, which stand in the gaps."""
     found: list[Token] = []
     last = 0
-    for match in CJK_SPLIT.finditer(raw):
-        found.extend(_unknown_cjk(raw[last : match.start()]))
-        found.append(Token(match.group(), match.group(), "cjk", "", CJK_WORDS[match.group()], match.group()))
-        last = match.end()
-    found.extend(_unknown_cjk(raw[last:]))
-    if found:
-        found[0].gap = gap
+    for start, end, senses in _cjk_pieces(raw):
+        word = raw[start:end]
+        found.append(Token(word, word, "cjk", raw[last:start] if found else gap, senses, word))
+        last = end
     return found
 
 
-def _unknown_cjk(raw: str) -> list[Token]:
-    return [Token(piece, piece, "cjk", "", (), piece) for piece in _KANA_GLUE.split(raw) if piece]
+def _cjk_pieces(raw: str) -> Iterator[tuple[int, int, Senses]]:
+    last = 0
+    for match in CJK_SPLIT.finditer(raw):
+        if _inside_katakana(raw, match.start(), match.end()):
+            continue
+        yield from _unknown_cjk(raw, last, match.start())
+        yield match.start(), match.end(), CJK_WORDS[match.group()]
+        last = match.end()
+    yield from _unknown_cjk(raw, last, len(raw))
+
+
+_KATAKANA = re.compile("[\u30a1-\u30ff]+")
+_SHORT_WORD = 2  # characters of a word that also stands inside longer ones
+
+
+def _inside_katakana(raw: str, start: int, end: int) -> bool:
+    """Whether a short katakana word is only a piece of a longer one (``オフ`` in ``オフィス``)."""
+    if end - start > _SHORT_WORD or not _KATAKANA.fullmatch(raw, start, end):
+        return False
+    around = raw[start - 1 : start] if start else ""
+    return any(_KATAKANA.fullmatch(near) for near in (around, raw[end : end + 1]) if near)
+
+
+def _unknown_cjk(raw: str, start: int, end: int) -> Iterator[tuple[int, int, Senses]]:
+    for glue in _KANA_GLUE.finditer(raw, start, end):
+        if glue.start() > start:
+            yield start, glue.start(), ()
+        start = glue.end()
+    if start < end:
+        yield start, end, ()
 
 
 def _resolve_phrases(tokens: list[Token]) -> None:

@@ -15,6 +15,9 @@ DIMENSIONS = frozenset(
 )
 """Attributes whose values are numbers."""
 
+UNMISTAKABLE = frozenset({"number:bits", "number:temp", "number:freq", "number:power", "number:dpi", "number:sound"})
+"""Dimensions of which a thing has one: the unit alone tells the attribute."""
+
 VAGUE = frozenset({"a:length", "a:size", "a:limit"})
 """Attributes that leave open what is measured."""
 
@@ -32,7 +35,7 @@ def roles_of(question: Question) -> frozenset[str]:
 
 def on_topic(claim: Claim, statement: Statement, question: Question) -> bool:
     """Whether the attribute the claim is about is one the query asks for."""
-    wanted = {topic for topic in question.topics if topic.startswith("a:")}
+    wanted = {topic for topic in question.topics if topic.startswith("a:") and topic[2:] in SLOTS_OF}
     kind = claim.value.slot.split(":")[0]
     if kind == "number":
         return _number_on_topic(claim, question, wanted) or _says_topic(claim, statement, wanted)
@@ -40,7 +43,7 @@ def on_topic(claim: Claim, statement: Statement, question: Question) -> bool:
         named = bool(wanted & _GENERIC) and not claim.near.isdisjoint(stems_of(question))
         return named or _says_topic(claim, statement, wanted)
     if kind == "person":
-        return _person_on_topic(claim, question, wanted)
+        return _person_on_topic(claim, statement, question, wanted)
     return not _competes(claim, wanted)
 
 
@@ -61,18 +64,22 @@ def _number_on_topic(claim: Claim, question: Question, wanted: set[str]) -> bool
     slot = claim.value.slot
     if slot.startswith("number:money") and ("number:money" in question.slots or "a:rate" in wanted):
         return True
+    if slot in question.slots and slot in UNMISTAKABLE:
+        return True
     if wanted <= VAGUE and (slot == "number:time" or not claim.near.isdisjoint(stems_of(question))):
         return True
     return slot in question.slots and not (claim.near & DIMENSIONS)
 
 
-def _person_on_topic(claim: Claim, question: Question, wanted: set[str]) -> bool:
+def _person_on_topic(claim: Claim, statement: Statement, question: Question, wanted: set[str]) -> bool:
     """Whether somebody has the role that is asked for; without a role, whether the sentence names the topic."""
     roles, role = roles_of(question), claim.value.slot.split(":")[1]
     if role != "any":
         return not roles or "a:" + role in roles
     handed = claim.arrived and claim.changed
-    return (handed or bool(wanted & claim.wide)) and question.stems.isdisjoint(str(name) for name in claim.value.data)
+    return (handed or bool(wanted & (claim.wide | statement.context))) and question.stems.isdisjoint(
+        str(name) for name in claim.value.data
+    )
 
 
 def _competes(claim: Claim, wanted: set[str]) -> bool:

@@ -133,12 +133,23 @@ def _moments(a: object, b: object) -> Relation:
 def _clock_and_rhythm(a: Moment, b: Moment, dated: bool) -> list[bool]:
     verdicts: list[bool] = []
     if a.minute is not None and b.minute is not None:
-        shift = (a.zone - b.zone) if a.zone is not None and b.zone is not None else 0
-        verdicts.append((a.minute - b.minute - shift) % 1440 == 0)
+        verdicts.extend(_clock(a, b))
     mine, theirs = _rhythm(a), _rhythm(b)
     if mine and theirs and not dated:
         verdicts.append(mine == theirs)
     return verdicts
+
+
+_HALF_HOUR = 30  # zones differ by halves of an hour
+
+
+def _clock(a: Moment, b: Moment) -> list[bool]:
+    """Whether two times of day are one; if only one of them names its zone, only minutes can tell."""
+    shift = (a.zone - b.zone) if a.zone is not None and b.zone is not None else 0
+    apart = ((a.minute or 0) - (b.minute or 0) - shift) % 1440
+    if apart and (a.zone is None) != (b.zone is None) and apart % _HALF_HOUR == 0:
+        return []
+    return [apart == 0]
 
 
 def _rhythm(moment: Moment) -> str | None:

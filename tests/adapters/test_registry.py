@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
 
 from callosum_mcp.adapters import registry
 from callosum_mcp.adapters.base import Adapter
+from callosum_mcp.adapters.engine import catalog
 from callosum_mcp.adapters.options import flag, path, string
 from callosum_mcp.adapters.seren_loci import SerenLoci
 from callosum_mcp.adapters.seren_memory import SerenMemory
-from callosum_mcp.models.values import StoreSpec
+from callosum_mcp.models.values import StoreSpec, TransportSpec
 from callosum_mcp.testing import ScriptedStore, hit
 
 
@@ -40,11 +44,12 @@ def test_a_built_in_type_is_made(name: str, cls: type[Adapter]) -> None:
 
 @pytest.mark.usefixtures("third_party")
 def test_a_third_partys_type_is_found_by_its_entry_point() -> None:
-    assert registry.type_names() == [
+    assert [name for name in registry.type_names() if name not in catalog.names()] == [
         "broken",
         "hollow",
         "no_adapter",
         "notes",
+        "postgres",
         "scripted",
         "seren_loci",
         "seren_memory",
@@ -100,3 +105,36 @@ def test_options_left_out_have_their_defaults() -> None:
         "y",
         "/q",
     )
+
+
+def test_every_preset_is_a_type_with_its_own_options_and_side_effects() -> None:
+    assert set(catalog.names()) <= set(registry.type_names())
+    cbm, memory = registry.adapter_class("codebase-memory-mcp"), registry.adapter_class("brain.http")
+    assert "project" in cbm.options and "project" not in memory.options
+    assert (cbm.side_effects, memory.side_effects, cbm.changes) == ("none", "access_stats", "")
+    assert memory.changes.startswith("Brain counts accesses")
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        (StoreSpec(name="s", type="server-memorie"), "type 'server-memorie' is unknown; did you mean 'server-memory'?"),
+        (StoreSpec(name="s", type="chroma"), "option collection: missing for type chroma"),
+        (
+            StoreSpec(name="s", type="chroma", options={"colection": "x"}),
+            "option 'colection' is unknown for type chroma; did you mean 'collection'?",
+        ),
+        (StoreSpec(name="s", type="notes", transport=TransportSpec()), "transport: means nothing for type notes"),
+    ],
+)
+def test_an_engine_that_cannot_be_is_refused_with_the_reason(spec: StoreSpec, said: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}"):
+        registry.create(spec)
+
+
+def test_presets_are_not_loaded_for_a_type_that_is_built_in() -> None:
+    script = (
+        "import sys; from callosum_mcp.adapters import registry; registry.adapter_class('seren_loci');"
+        "assert not [m for m in sys.modules if m.startswith('callosum_mcp.adapters.engine')]"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)

@@ -27,6 +27,7 @@ from callosum_mcp.settings.model import (
     StoreSection,
     Surface,
     Tls,
+    TransportSection,
     Updates,
 )
 
@@ -34,6 +35,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "server": Server,
     "federation": Federation,
     "stores": StoreSection,
+    "stores.transport": TransportSection,
     "answer": Answer,
     "answer.backends": BackendSection,
     "surface": Surface,
@@ -79,7 +81,7 @@ def _type_name(kind: Any) -> str:
     if get_origin(kind) is list:
         inner = get_args(kind)[0]
         return _LISTED[inner] if inner in _LISTED else f"list of {_type_name(inner)}s"
-    return "mapping" if get_origin(kind) is dict else _WORDS[kind]
+    return "mapping" if get_origin(kind) is dict or kind is TransportSection else _WORDS[kind]
 
 
 def _default(field: FieldInfo) -> str:
@@ -137,7 +139,7 @@ def _main() -> None:
         print(f"\n## {section}\n")  # noqa: T201 - this prints tables for the docs
         for name, cells in rows(section):
             print(line(cells, model.model_fields[name].description or ""))  # noqa: T201
-    assert set(SECTIONS) - {"answer.backends"} == set(Settings.model_fields)
+    assert set(SECTIONS) - {"answer.backends", "stores.transport"} == set(Settings.model_fields)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Code in the docs is a file of docs/examples, word for word, and does what it is shown for."""
+"""Code in the docs is a file of docs/examples or a preset's example, word for word, and does what it is shown for."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from callosum_mcp.models.values import StoreQuery, StoreSpec
 from callosum_mcp.settings import load
 from callosum_mcp.testing import check_adapter
 
+from . import presets
 from .markdown import EXAMPLES, PAGES, ROOT, blocks, page
 
 YAML = sorted(EXAMPLES.glob("*.yaml"))
@@ -79,8 +80,9 @@ def _wired(file: Path, cwd: Path) -> Application:
 @pytest.mark.parametrize("language", ["python", "yaml"])
 def test_every_snippet_is_a_file_of_the_examples(language: str) -> None:
     files = {file.read_text(encoding="utf-8") for file in EXAMPLES.iterdir() if file.is_file()}
+    files |= set(presets.examples()) if language == "yaml" else set()
     for name, code in _shown(language):
-        assert code in files, f"{name}: this {language} block is no file of docs/examples:\n{code}"
+        assert code in files, f"{name}: this {language} block is no file of docs/examples and no preset's:\n{code}"
 
 
 def test_every_example_is_shown_somewhere() -> None:

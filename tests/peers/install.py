@@ -1,15 +1,17 @@
 """Install what the peer tests run against, and say where it is.
 
-    python -m tests.peers.install [peers] [mcp1] [npm]      (nothing named: all three)
+    python -m tests.peers.install [peers] [mcp1] [npm] [engines] [postgres]      (nothing named: all)
 
-Three parts, each in a folder of its own, because none may share our environment (the peers need mcp 1.x):
+Each part has a folder of its own, because none may share our environment (the peers need mcp 1.x):
 
     peers   CALLOSUM_PEERS_VENV   the real SerenMemory, SerenLoci and SerenCorpusCallosum
     mcp1    CALLOSUM_PEERS_MCP1   an mcp 1.x client, for interoperability tests
-    npm     CALLOSUM_PEERS_NPM    MCP Inspector, Claude Code, the MCP conformance suite, and the Node.js they run on
+    npm     CALLOSUM_PEERS_NPM    MCP Inspector, Claude Code, the MCP conformance suite, a memory server, their Node.js
+    engines CALLOSUM_PEERS_ENGINES  basic-memory and Serena, on a Python of 3.12 or newer
 
-Unset, they live in `.peers/venv`, `.peers/mcp1` and `.peers/npm` of this repository. A part that is already there at
-its pinned version is left alone. The exit code is 1 if any part could not be installed.
+Unset, they live below `.peers` of this repository. `postgres` is the system's package: Debian's is installed if that is
+allowed. A part that is already there at its pinned version is left alone; what is not there is installed side by side.
+The exit code is 1 if any part could not be installed.
 Standard library only, and cheap to import: `conftest.py` takes the places from here.
 """
 
@@ -20,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 _HOME = Path(__file__).resolve().parents[2] / ".peers"
@@ -31,7 +34,10 @@ NPM_PINS: Mapping[str, str] = {
     "@modelcontextprotocol/inspector": "2.12.0",
     "@modelcontextprotocol/conformance": "0.2.0-alpha.12",
     "@anthropic-ai/claude-code": "2.1.332",
+    "@modelcontextprotocol/server-memory": "2026.8.31",
 }
+ENGINE_PINS: Mapping[str, str] = {"basic-memory": "0.24.1", "serena-agent": "2.1.0", "jedi-language-server": "0.47.0"}
+_ENGINE_PYTHON = (3, 12)  # basic-memory wants it
 
 COMMAND = "python -m tests.peers.install"
 
@@ -50,6 +56,18 @@ def mcp1_venv() -> Path:
 
 def npm_folder() -> Path:
     return Path(os.environ.get("CALLOSUM_PEERS_NPM") or _HOME / "npm")
+
+
+def engines_venv() -> Path:
+    return Path(os.environ.get("CALLOSUM_PEERS_ENGINES") or _HOME / "engines")
+
+
+def postgres_bin() -> Path | None:
+    """The folder of `initdb` and `postgres`, the newest if there are several."""
+    on_path = shutil.which("initdb")
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    places = [Path(on_path).resolve()] if on_path else found[-1:]
+    return places[0].parent if places else None
 
 
 def python_of(venv: Path) -> Path:
@@ -86,6 +104,14 @@ def missing_mcp1() -> list[str]:
     return missing_dists(mcp1_venv(), MCP1_PINS)
 
 
+def missing_engines() -> list[str]:
+    return missing_dists(engines_venv(), ENGINE_PINS)
+
+
+def missing_postgres() -> list[str]:
+    return [] if postgres_bin() else ["postgresql"]
+
+
 def missing_npm() -> list[str]:
     """The npm pins that are not there, as `name@version`."""
 
@@ -117,9 +143,9 @@ def _complaint(output: str) -> str:
     return " | ".join(errors[:3] or lines[-3:] or ["it said nothing"])
 
 
-def _install_venv(venv: Path, requirements: Sequence[str]) -> None:
+def _install_venv(venv: Path, requirements: Sequence[str], python: str | Path = sys.executable) -> None:
     if not python_of(venv).exists():
-        _run("making the virtual environment", [sys.executable, "-m", "venv", venv])
+        _run("making the virtual environment", [python, "-m", "venv", venv])
     pip = [python_of(venv), "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]
     _run(f"pip install {' '.join(requirements)}", [*pip, *requirements])
 
@@ -187,7 +213,57 @@ def ensure_npm() -> None:
     _say(f"npm: claude runs ({_check_command('claude', '@anthropic-ai/claude-code', 'install.cjs')})")
 
 
-PARTS: Mapping[str, Callable[[], None]] = {"peers": ensure_peers, "mcp1": ensure_mcp1, "npm": ensure_npm}
+def ensure_engines() -> None:
+    missing = missing_engines()
+    _ensure("engines", ENGINE_PINS, missing, lambda: _install_venv(engines_venv(), missing, _engine_python()))
+
+
+def _engine_python() -> str | Path:
+    """An interpreter that is new enough: this one, one on PATH, or one that pyenv keeps."""
+    if sys.version_info >= _ENGINE_PYTHON:
+        return sys.executable
+    on_path = (shutil.which(f"python3.{minor}") for minor in (14, 13, 12))
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
+    for python in (*filter(None, on_path), *sorted(pyenv.glob("3.1[2-9].*/bin/python"), reverse=True)):
+        if subprocess.run([python, "-c", "import venv"], capture_output=True).returncode == 0:
+            return python
+    raise InstallError("no Python 3.12 or newer is on PATH or below ~/.pyenv, and basic-memory wants one")
+
+
+def ensure_postgres() -> None:
+    started = time.monotonic()
+    here = postgres_bin() is not None
+    if not here:
+        apt = shutil.which("apt-get")
+        if apt is None or os.geteuid() != 0:
+            raise InstallError("PostgreSQL's initdb is not here; install the package postgresql")
+        _run("apt-get update", [apt, "update", "-qq"])
+        _run(
+            "apt-get install",
+            [
+                "env",
+                "DEBIAN_FRONTEND=noninteractive",
+                apt,
+                "install",
+                "-y",
+                "-qq",
+                "--no-install-recommends",
+                "postgresql",
+            ],
+        )
+    found = postgres_bin()
+    if found is None:
+        raise InstallError("the package postgresql brought no initdb")
+    _report("postgres", {"postgresql": found.parent.name}, None if here else time.monotonic() - started)
+
+
+PARTS: Mapping[str, Callable[[], None]] = {
+    "engines": ensure_engines,  # the slowest first: they run side by side
+    "peers": ensure_peers,
+    "npm": ensure_npm,
+    "mcp1": ensure_mcp1,
+    "postgres": ensure_postgres,
+}
 
 
 def _keep_out_of_git() -> None:
@@ -201,16 +277,20 @@ def main(argv: Sequence[str]) -> int:
     if unknown:
         _say(f"unknown part {', '.join(unknown)}; choose from {', '.join(PARTS)}")
         return 2
-    if any(place.parent == _HOME for place in (peers_venv(), mcp1_venv(), npm_folder())):
+    if any(place.parent == _HOME for place in (peers_venv(), mcp1_venv(), npm_folder(), engines_venv())):
         _keep_out_of_git()
-    failed = False
-    for name in argv or PARTS:
-        try:
-            PARTS[name]()
-        except InstallError as error:
-            failed = True
-            _say(f"{name}: FAILED: {error}")
-    return int(failed)
+    with ThreadPoolExecutor() as pool:  # each mostly waits for the network
+        done = list(pool.map(_ensured, argv or PARTS))
+    return int(not all(done))
+
+
+def _ensured(name: str) -> bool:
+    try:
+        PARTS[name]()
+    except InstallError as error:
+        _say(f"{name}: FAILED: {error}")
+        return False
+    return True
 
 
 if __name__ == "__main__":

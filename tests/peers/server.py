@@ -57,6 +57,7 @@ class Server:
         port: Where it listens.
         token: The bearer token it asks for; "" means none.
         environ: More variables for it.
+        ready_path: What answers 200 as soon as it serves; only the head of the answer is read.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class Server:
         port: Port,
         token: str = "",
         environ: Mapping[str, str] | None = None,
+        ready_path: str = "/health",
     ) -> None:
         self.name = name
         self.folder = folder
@@ -77,6 +79,7 @@ class Server:
         self._argv = argv
         self._home = home
         self._more_environ = dict(environ or {})
+        self._ready_path = ready_path
         self._port = port
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -117,7 +120,7 @@ class Server:
             )
 
     def wait_ready(self) -> None:
-        """Return when it answers `/health`.
+        """Return when it answers its `ready_path`.
 
         Raises:
             LabError: It ended, or did not answer in time.
@@ -129,8 +132,9 @@ class Server:
                     code = self._process.returncode if self._process else None
                     raise LabError(f"{self.name} ended with exit code {code} before it answered\n{self.log_tail()}")
                 with contextlib.suppress(httpx2.TransportError):
-                    if client.get("/health").status_code == 200:
-                        return
+                    with client.stream("GET", self._ready_path) as response:
+                        if response.status_code == 200:
+                            return
                 time.sleep(_POLL_S)
         raise LabError(f"{self.name} did not answer within {_START_LIMIT_S:.0f} s\n{self.log_tail()}")
 

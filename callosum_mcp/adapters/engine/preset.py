@@ -117,6 +117,7 @@ class Extract(_Part):
         columns: Path of the column names (``table``), or a path per column (``columns``).
         pattern: Regular expression with named groups.
         where: An item is taken only if these fields have one of these values.
+        optional: The engine leaves `items` out where there are none; elsewhere a reply without them is a bad reply.
     """
 
     mode: Literal["objects", "table", "columns", "regex"] = "objects"
@@ -124,14 +125,23 @@ class Extract(_Part):
     columns: str | dict[str, Path] | None = None
     pattern: Annotated[str | None, Field(max_length=1_000)] = None
     where: dict[str, list[str | int | bool]] = Field(default_factory=dict[str, list[str | int | bool]])
+    optional: bool = False
     fields: Fields
 
 
 class Errors(_Part):
-    """How an engine says that it failed where the protocol says it did not."""
+    """How an engine says that it failed where the protocol says it did not.
+
+    Attributes:
+        path: Where an error stands in a reply; anything there that is not empty is one.
+        text: Pattern of a text that is an error; looked for in replies of plain text.
+        none: Pattern of the text that says "nothing found"; any other text without an item is then a bad reply.
+        empty_is_error: A reply without any content means that it failed.
+    """
 
     path: list[Path] = Field(default_factory=list[str])
     text: Annotated[str | None, Field(max_length=300)] = None
+    none: Annotated[str | None, Field(max_length=300)] = None
     empty_is_error: bool = False
 
 
@@ -187,7 +197,9 @@ class Preset(_Part):
         example: A store section of a settings file, as users write it (YAML).
         tool: The tool's names; the first that the server advertises is called.
         allow_unlisted: Call it although the server does not advertise it.
-        args: Its arguments. A key ``a|b`` is the first name that the tool's schema knows.
+        args: Its arguments. A key ``a|b`` is the first name that the tool's schema knows. One that it does not know is
+            left out, unless it carries the question or ends in ``!`` (a pin without which the call would not be safe).
+        recognise: Further tools that tell a server of this product from others with a tool of the same name.
         max_results: The most hits one search asks for.
         tier: Trust of its hits; None leaves it to the kind of hit.
         tier_from_file: ``recent-file`` for a file changed in the last 30 days, else ``older-note``.
@@ -209,6 +221,7 @@ class Preset(_Part):
     params: dict[str, Param] = Field(default_factory=dict[str, Param])
     discover: Discover | None = None
     tool: list[str] = Field(default_factory=list[str])
+    recognise: list[str] = Field(default_factory=list[str])
     allow_unlisted: bool = False
     args: dict[str, Any] = Field(default_factory=dict[str, Any])
     http: HttpCall | None = None

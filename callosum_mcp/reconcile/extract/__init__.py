@@ -13,6 +13,7 @@ from callosum_mcp.reconcile.extract.choices import choices
 from callosum_mcp.reconcile.extract.moments import moments
 from callosum_mcp.reconcile.extract.names import names
 from callosum_mcp.reconcile.extract.numbers import numbers
+from callosum_mcp.reconcile.extract.phrases import phrases
 from callosum_mcp.reconcile.extract.places import places
 from callosum_mcp.reconcile.extract.states import states
 from callosum_mcp.reconcile.sentences import Sentence
@@ -20,8 +21,8 @@ from callosum_mcp.reconcile.sentences import Sentence
 __all__ = ["Found", "extracted"]
 
 
-def extracted(sentence: Sentence) -> Iterator[Found]:
-    """Every value of a sentence."""
+def extracted(sentence: Sentence, closed: bool = False) -> Iterator[Found]:
+    """Every value of a sentence, or only those of a known kind."""
     taken: set[int] = set()
     yield from places(sentence, taken)
     yield from moments(sentence, taken)
@@ -29,3 +30,5 @@ def extracted(sentence: Sentence) -> Iterator[Found]:
     yield from states(sentence)
     yield from choices(sentence)
     yield from names(sentence)
+    if not closed:
+        yield from phrases(sentence)

@@ -5,6 +5,7 @@ Above: the extractors. Below: `sentences`, `values`. Pure.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from callosum_mcp.reconcile.sentences import Sentence
@@ -13,14 +14,18 @@ from callosum_mcp.reconcile.values import Value
 
 
 class Found(NamedTuple):
-    """A value and the position of the token that carries it."""
+    """A value, the position of the token that carries it, and for a phrase the position after its last token."""
 
     value: Value
     at: int
+    end: int = 0
 
 
 _BEFORE, _AFTER = 3, 2  # how far a negation reaches to the right and, in verb-last languages, to the left
 _LATE = frozenset("nicht kein keine ていない でない ではない ません じゃない しない いない ない".split())
+
+
+_TOWARDS = re.compile("^(?:さん|氏)?[にへ]")
 
 
 def negated(sentence: Sentence, at: int) -> bool:
@@ -83,8 +88,29 @@ def _left_behind(tokens: list[Token], at: int) -> bool:
 def arrived(sentence: Sentence, at: int) -> bool:
     """Whether a word of change sends the subject to this value: ``moved … to X``, ``auf X umgestellt``."""
     tokens = sentence.tokens
+    if tokens[at].kind == "cjk" and sentence.changed:
+        following = after(tokens, at)
+        return following is not None and _TOWARDS.search(following.gap) is not None and following.marked("change")
     return sentence.changed and any(
         token.marked("into") and sentence.clauses[i] == sentence.clauses[at]
         for i, token in enumerate(tokens[:at])
         if i >= at - 5
     )
+
+
+def gone(sentence: Sentence) -> frozenset[str]:
+    """The words a sentence says goodbye to: what it replaces or drops, and all of its clauses about the past."""
+    if not sentence.changed and not sentence.past:
+        return frozenset()
+    clauses, tokens = sentence.clauses, sentence.tokens
+    ended = {clauses[at]: at for at, token in enumerate(tokens) if token.low in _NO and tokens[at].marked("dismiss")}
+    return frozenset(
+        token.stem or token.low
+        for at, token in enumerate(tokens)
+        if not token.light
+        and (clauses[at] in sentence.past or dismissed(sentence, at) or ended.get(clauses[at], at) < at)
+    )
+
+
+_NO = frozenset("no nicht ne ya non już não".split())
+"""First words of ``no longer``: what follows is over."""

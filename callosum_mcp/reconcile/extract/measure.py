@@ -8,14 +8,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from callosum_mcp.reconcile.tokens import Token
+from callosum_mcp.reconcile.tokens import Token, unknown
 
-_THOUSANDS = re.compile(r"(?<=\d)[,.'\u202f\u00a0](?=\d{3}(?:\D|$))")
+_THOUSANDS = re.compile(r"(?<=\d)[,.' \u202f\u00a0](?=\d{3}(?:\D|$))")
 _MONTH_S = 2_629_800.0
 _PER = frozenset("per a an pro par por al alla je and and/or each / na za a pour".split())
 _SECONDS = ("timeout", "ttl", "interval")
 _BYTES = ("memory", "disk", "upload", "size")
 _SUFFIX = {"k": 1024.0, "m": 1024.0**2, "g": 1024.0**3, "t": 1024.0**4}
+_SHORT_UNIT = 3  # letters: "30 idle minutes" has its unit a word further, "3 of h" has not
 _REACH = 5
 _ARTICLES = frozenset("an a une eine".split())
 
@@ -84,7 +85,7 @@ def _plain(token: Token) -> float:
         return float(said)
     text = token.text
     text = _THOUSANDS.sub("", text) if len(_THOUSANDS.findall(text)) > 1 or "," in text or "." not in text else text
-    return float(text.replace(",", ".").replace("'", "").replace("\u202f", "").replace("\u00a0", ""))
+    return float(text.replace(",", ".").replace("'", "").replace(" ", "").replace("\u202f", "").replace("\u00a0", ""))
 
 
 def _product_of(tokens: list[Token], at: int, value: float, end: int, taken: set[int]) -> tuple[float, int]:
@@ -126,7 +127,11 @@ def _distant_unit(tokens: list[Token], at: int, end: int) -> float | None:
         return None
     between, unit = tokens[end], tokens[end + 1].named("unit", "time")
     article = tokens[at].named("share") is not None and between.low in _ARTICLES
-    noun = bool(between.ids) and not between.inner and between.gap == " " == tokens[end + 1].gap
+    noun = (
+        (bool(between.ids) or (unknown(between) and len(tokens[end + 1].low) > _SHORT_UNIT))
+        and not between.inner
+        and between.gap == " " == tokens[end + 1].gap
+    )
     return float(unit) if unit is not None and (article or (noun and between.named("money") is None)) else None
 
 
@@ -159,19 +164,25 @@ def _unit_of_key(tokens: list[Token], at: int, factor: float, end: int) -> tuple
     """``MAX_UPLOAD_BYTES = …``, ``timeout_ms = …``; a timeout without a unit is in seconds."""
     for near in reversed(tokens[max(0, at - _REACH) : at]):
         unit = next((sense for sense in near.senses if sense.role == "unit"), None)
-        if unit is not None and (near.gap == "_" or (tokens[at - 1].low == "=" and near is tokens[at - 2])):
+        if (
+            unit is not None
+            and not near.named("scope", "bound")
+            and (near.gap == "_" or (tokens[at - 1].low == "=" and near is tokens[at - 2]))
+        ):
             return factor * float(unit.value), unit.name, end
     if _about(tokens, at, _SECONDS) and tokens[at].kind == "num":
         return factor, "time", end
     if tokens[at].kind == "num" and _about(tokens, at, ("coverage",)):
         return factor, "percent", end
+    if tokens[at].kind == "num" and _about(tokens, at, ("temperature",)):
+        return factor, "temp", end
     if factor == 1.0 and end > at + 2 and _about(tokens, at, (*_BYTES, "limit")):
         return factor, "bytes", end
     return factor, "count", end
 
 
 def _about(tokens: list[Token], at: int, names: tuple[str, ...]) -> bool:
-    return any(token.named("attr", name) for token in tokens[max(0, at - _REACH) : at] for name in names)
+    return any("a:" + name in token.ids for token in tokens[max(0, at - _REACH) : at] if token.ids for name in names)
 
 
 def _per(tokens: list[Token], at: int, dimension: str) -> tuple[frozenset[str], float, int]:

@@ -21,7 +21,11 @@ _AT = frozenset("at um à alle às las ore o las um gegen vers".split())
 _ZONES = {
     **dict.fromkeys(("utc", "gmt", "z", "london", "lisbon"), 0),
     **dict.fromkeys(("cet", "berlin", "paris", "warsaw", "rome", "madrid", "zurich", "vienna"), 60),
-    **{"cest": 120, "est": -300, "edt": -240, "pst": -480, "jst": 540, "tokyo": 540},
+    **dict.fromkeys(
+        ("stockholm", "oslo", "copenhagen", "amsterdam", "brussels", "prague", "budapest", "met", "mez"), 60
+    ),
+    **dict.fromkeys(("helsinki", "athens", "kyiv", "eet"), 120),
+    **{"cest": 120, "mesz": 120, "est": -300, "edt": -240, "pst": -480, "jst": 540, "tokyo": 540},
 }
 _ORDINALS = frozenset("st nd rd th er".split())
 _LATE_HALF = {

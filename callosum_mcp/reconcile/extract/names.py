@@ -1,4 +1,4 @@
-"""Names of an open class: people, hosts, and whatever a key is set to.
+"""Names of people and hosts.
 
 Above: `extract`. Below: `base`. Pure.
 """
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from callosum_mcp.reconcile.extract.base import Found
 from callosum_mcp.reconcile.lexicon import SLOTS_OF
 from callosum_mcp.reconcile.sentences import Sentence
-from callosum_mcp.reconcile.tokens import Token
+from callosum_mcp.reconcile.tokens import Token, unknown
 from callosum_mcp.reconcile.values import Value
 
 _ROLES = frozenset(concept for concept, slots in SLOTS_OF.items() if "person" in slots)
@@ -23,11 +23,10 @@ _ACTIVE = frozenset(
 )
 _FROM = frozenset("from von de da du od".split())
 _HOST_WORDS = 5
-_OPEN_WORDS = 4
 
 
 def names(sentence: Sentence) -> Iterator[Found]:
-    """Owners, hosts and plain settings of a sentence."""
+    """Owners and hosts of a sentence."""
     tokens = sentence.tokens
     for at, token in enumerate(tokens):
         if not token.senses:
@@ -36,14 +35,18 @@ def names(sentence: Sentence) -> Iterator[Found]:
             if sense.role == "attr" and sense.name in _ROLES:
                 yield from _people(sentence, at, sense.name)
                 break
-        if token.named("attr", "host"):
+        if token.named("attr", "host") and not (token.low == "box" and not _directly(tokens, at)):
             yield from _host(tokens, at + 1)
         elif sentence.changed and token.marked("into") and any(near.low in _MOVED for near in tokens[:at]):
             yield from _host(tokens, at + 1)
-    yield from _setting(sentence)
     full = [run for run in _runs(tokens) if len(run) > 1]
     if len(full) == 1:
         yield _person("any", full[0], tokens)
+
+
+def _directly(tokens: list[Token], at: int) -> bool:
+    """Whether a name stands right after the word (``box larch``)."""
+    return at + 1 < len(tokens) and tokens[at + 1].gap == " " and unknown(tokens[at + 1])
 
 
 _MOVED = frozenset(
@@ -116,56 +119,3 @@ def _host(tokens: list[Token], start: int) -> Iterator[Found]:
     if words:
         name = "".join(("" if i == 0 else token.gap) + token.text for i, token in enumerate(words)).replace("(", "")
         yield Found(Value("host", tuple(token.stem for token in words), name), start)
-
-
-def _setting(sentence: Sentence) -> Iterator[Found]:
-    """``key = value``, ``key: value``, ``(s)-[KEY]->(value)``: a short value of words after a sign."""
-    tokens = sentence.tokens
-    signs = [at for at in range(1, len(tokens)) if _sign(tokens, at)]
-    for at in signs[:2]:
-        words = tokens[at : at + _OPEN_WORDS + 1]
-        ends = next(
-            (i for i, token in enumerate(words) if i and token.gap.strip() not in ("", "-", "_", ".", "/")), len(words)
-        )
-        value = [token for token in words[:ends] if token.kind in ("word", "cjk", "num", "ver") and not token.light]
-        if value and ends <= _OPEN_WORDS and not any(token.named("number") for token in value):
-            yield Found(Value("open", _joined(value), " ".join(token.text for token in words[:ends])), at)
-    yield from _user(tokens)
-
-
-def _joined(tokens: list[Token]) -> tuple[str, ...]:
-    """The words of a value; what a hyphen, an underscore or a dot holds together is one word."""
-    found: list[str] = []
-    for i, token in enumerate(tokens):
-        if i and token.gap in ("-", "_", ".", "/"):
-            found[-1] += token.gap + token.low
-        else:
-            found.append(token.stem or token.low)
-    return tuple(found)
-
-
-def _user(tokens: list[Token]) -> Iterator[Found]:
-    """``as user ops``."""
-    for at in range(1, len(tokens)):
-        if (
-            tokens[at - 1].named("attr", "user")
-            and tokens[at].gap == " "
-            and tokens[at].kind == "word"
-            and not tokens[at].light
-        ):
-            yield Found(Value("open", (tokens[at].stem,), tokens[at].text), at)
-
-
-def _sign(tokens: list[Token], at: int) -> bool:
-    gap = tokens[at].gap.strip("\"'`“„ [(<")
-    return gap in (":", "=", "→", "]->", "->", "=>") or tokens[at - 1].low in ("=", "→") or _called(tokens, at)
-
-
-_CALLED = frozenset("called named heißt named appelle llama chiama nazywa".split())
-
-
-def _called(tokens: list[Token], at: int) -> bool:
-    return tokens[at - 1].low in _CALLED or (
-        tokens[at - 1].low in ("is", "ist", "est", "es", "è", "jest", "é")
-        and tokens[at].gap.strip(" ") in ('"', "“", "„", "`", "'")
-    )

@@ -21,6 +21,7 @@ _PRODUCTS = frozenset(
     "formatter ci search monitoring container_engine vpn editor chat tracker mta iac forge secret_store".split()
 )
 _VERSION_WORDS = ("version", "release", "kernel", "firmware")
+_VERSION_IDS = frozenset("a:" + word for word in _VERSION_WORDS)
 _REACH = 4
 _SUFFIXES = ("k", "m", "g", "t", "b")
 _NUMERIC = ("num", "ver")
@@ -40,6 +41,17 @@ def numbers(sentence: Sentence, taken: set[int]) -> Iterator[Found]:
             reading = read(tokens, at, taken)
             if reading is not None:
                 yield Found(_quantity(reading, tokens, at), at)
+                if reading.dimension == "count" and _DECIMAL.fullmatch(token.text) and _assigned(tokens, at):
+                    yield _version(tokens, at)
+
+
+_DECIMAL = re.compile(r"[1-9]\d?\.\d{1,2}")
+_FROM = frozenset("from since ab from version".split())
+
+
+def _assigned(tokens: list[Token], at: int) -> bool:
+    """Whether a plain decimal may be a version too: a sign or ``from`` before it."""
+    return at > 0 and (tokens[at - 1].low in ("=", "→", *_FROM) or tokens[at].gap.strip("\"' ") in (":", "="))
 
 
 def _in_a_name(tokens: list[Token], at: int) -> bool:
@@ -61,9 +73,11 @@ def _is_version(tokens: list[Token], at: int) -> bool:
     if operator is not None and (operator[1] not in ("<", ">") or any(_product(token) for token in window)):
         return True
     ahead = tokens[at + 1 : at + 3] if "." in tokens[at].text else []
-    if any(token.named("attr", word) for token in (*window, *ahead) for word in _VERSION_WORDS):
+    if any(not _VERSION_IDS.isdisjoint(token.ids) for token in (*window, *ahead) if token.ids):
         return True
     previous = next((token for token in reversed(window) if token.low not in ("=", "→")), None)
+    if _sits_on(tokens, at):
+        return True
     if previous is None or previous.kind != "word" or tokens[at].gap.strip() in (",", "/", ".", "_"):
         return False
     if tokens[at].gap.strip() == ")" and not _product(previous):
@@ -71,6 +85,21 @@ def _is_version(tokens: list[Token], at: int) -> bool:
     if tokens[at].gap == ":" and tokens[at].text.isdigit() and len(tokens[at].text) >= _PORT_DIGITS:
         return False
     return _product(previous) != "" or ("." in tokens[at].text and not previous.light and not previous.senses)
+
+
+_ON = frozenset("on auf em en su na to at".split())
+_BE = frozenset("is runs are still now läuft est tourne corre gira jest está roda moved went upgraded".split())
+
+
+def _sits_on(tokens: list[Token], at: int) -> bool:
+    """``is on 4.8``: a decimal that something is or runs on."""
+    return (
+        at > 1
+        and tokens[at].text.replace(".", "", 1).isdigit()
+        and "." in tokens[at].text
+        and tokens[at - 1].low in _ON
+        and tokens[at - 2].low in _BE
+    )
 
 
 def _measured(following: Token) -> bool:

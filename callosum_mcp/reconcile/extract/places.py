@@ -53,6 +53,8 @@ def _url(token: Token, at: int) -> Iterator[Found]:
     match = _URL.match(token.text.rstrip(".,;:"))
     if match is None:
         return
+    if placeholder(match[2].lower()):
+        return
     scheme, host, port, path = match[1].lower(), _plain_host(match[2].lower()), match[3], match[4].rstrip("/")
     yield Found(Value("url", (host, port or _SCHEME_PORTS.get(scheme, ""), path.lower()), token.text), at)
     if port:
@@ -69,7 +71,16 @@ def _host_name(tokens: list[Token], at: int) -> Iterator[Found]:
     ends = at + 1 == len(tokens) or tokens[at + 1].gap not in ("-", ".") or tokens[at + 1].low not in _TOP
     if start < at and ends and tokens[start].kind in ("word", "num"):
         name = "".join(("" if i == 0 else token.gap) + token.low for i, token in enumerate(tokens[start : at + 1]))
-        yield Found(Value("fqdn", (name.removeprefix("www."),), name), at)
+        if not placeholder(name):
+            yield Found(Value("fqdn", (name.removeprefix("www."),), name), at)
+
+
+_SAMPLES = frozenset("example.com example.org example.net".split())
+
+
+def placeholder(host: str) -> bool:
+    """Whether a host is one that stands for the reader's own (RFC 2606)."""
+    return ".".join(host.split(".")[-2:]) in _SAMPLES
 
 
 _PORT_UNITS = frozenset("tcp udp".split())

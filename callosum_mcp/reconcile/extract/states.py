@@ -13,7 +13,7 @@ from callosum_mcp.reconcile.sentences import Sentence
 from callosum_mcp.reconcile.tokens import Token
 from callosum_mcp.reconcile.values import Value
 
-_LONE = {"on": True, "up": True, "off": False, "down": False}
+_LONE = {"on": True, "up": True, "off": False, "down": False, "aus": False}
 _ASSIGNS = ("=", ":", "→", "->", "⇒", "=>", ">")
 _GOES_ON = frozenset(
     """
@@ -57,7 +57,9 @@ def _mode(tokens: list[Token], at: int) -> Iterator[Found]:
 def _colour(sentence: Sentence, at: int) -> Iterator[Found]:
     """A red build fails, a green one passes."""
     low = sentence.tokens[at].low
-    if any(token.named("attr", "ci") or token.named("attr", "status") for token in sentence.clause(at)):
+    if (at and sentence.tokens[at - 1].low in COPULA) or any(
+        token.named("attr", "ci") or token.named("attr", "status") for token in sentence.clause(at)
+    ):
         yield _state("health", low in _GREEN, sentence.tokens[at], at)
 
 
@@ -93,6 +95,8 @@ def _boolean(tokens: list[Token], at: int) -> Found:
 def _alone(tokens: list[Token], at: int) -> bool:
     """Whether ``on``, ``off``, ``up``, ``down`` is a state and no preposition."""
     previous, following = before(tokens, at), after(tokens, at)
+    if tokens[at].low == "aus":
+        return previous is not None and (following is None or following.gap.strip() != "")
     said = previous is not None and (
         previous.low in COPULA
         or _assigned(tokens, at)

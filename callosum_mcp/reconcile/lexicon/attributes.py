@@ -17,7 +17,7 @@ subnet: subnet cidr teilnetz sous-réseau subred sottorete podsieć netmask addr
 replication: replication replicates replicated replikation réplication replicación replica_mode
 mode: mode modus modo modalità tryb モード
 bucket: bucket
-channel: channel kanal canal canale kanał チャンネル
+channel: channel ch kanal canal canale kanał チャンネル
 release: release releases release_date
 gateway_ip: default_gateway
 shell: shell login_shell
@@ -89,7 +89,7 @@ owner: proprietario dueño dueña właścicielka proprietária inhaber owner own
     liderado liderado_por led_by run_by heads headed leads lead leader leitet leitung leiter dirige kieruje lidera
     coordina capo chef_de_projet teamlead team_lead managed_by manages manager
 oncall: on_call oncall bereitschaft rufbereitschaft astreinte guardia reperibilità dyżur plantão 当番
-reviewer: reviewer reviews reviewed reviewer_of prüft relit revisa
+reviewer: レビュー担当 レビュアー reviewer reviews reviewed reviewer_of prüft relit revisa
 author: author wrote written_by autor auteur autore 著者
 database: database databases db datenbank base_de_données base_de_datos base_dati bazy baza banco_de_dados
     データベース stores_in stores_data keeps_its_data persistence datastore data_store dsn database_url bazę bazie
@@ -130,11 +130,15 @@ region: region regions zone datacenter datacentre rechenzentrum région región 
 room: room 場所 会議室 rack shelf bay locker cabinet regal schrank étagère armoire estante scaffale półka 棚 sits desk
     seat_is office_of zimmer raum büro sitzt bureau salle sala habitación oficina ufficio stanza pokój escritório 部屋
     席
-home: lives_in wohnt_in habite vive_en abita mieszka mora_em moved_to_town resides
+home: lives_at wohnt_an lives_in wohnt_in habite vive_en abita mieszka mora_em moved_to_town resides
 phone: phone extension ext telephone durchwahl telefon téléphone poste teléfono extensión telefono interno telefone
     ramal 内線 電話
 vlan: vlan
 ssid: ssid wifi wi-fi wlan
+percentage: percentage percent prozent prozentsatz pourcentage porcentaje percentuale procent percentagem 割合
+temperature: temperature temperatures temperatur température temperatura temp 温度 thermostat thermostats termostato
+    setpoint vorlauftemperatur
+floor: floor stockwerk etage étage planta piano piętro andar 階
 memory: memory ram mem arbeitsspeicher speicher mémoire memoria pamięć pamięci memória メモリ dimm
 disk: disk disks storage festplatte speicherplatz disque disco dysk ディスク capacity volume
 cpu: cpu cpus cores core kerne cœurs núcleos rdzenie コア

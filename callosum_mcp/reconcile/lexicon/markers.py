@@ -9,19 +9,19 @@ from callosum_mcp.reconcile.lexicon.tables import table
 
 MARKERS = table("""
 ask: いつ どこ だれ 誰 何 いくつ いくら
-plan: todo fixme should shall proposal propose proposed proposes suggestion plan_to plans_to plan_for planning_to
-    planned idea ideas roadmap_item considering consider maybe perhaps someday some_day intend intends intention
-    remember_to draft rfc wish wishes would_like thinking_about going_to let's_move might_move look_at_moving not_yet
-    upcoming under_discussion to_discuss wishlist we_could could_move target_version is_to_be to_be_decided tbd
-    hope_to aim_to planen plant geplant vorschlag vorgeschlagen sollte sollten sollen soll idee vielleicht überlegen
-    erwägen möchte möchten würde_gern wollen prévu prévoit proposition propose_de devrait devraient envisage
-    envisageons idée peut-être à_discuter souhaite propuesta proponer propone debería deberíamos quizás quizá tal_vez
-    planeamos previsto pensamos proposta proporre dovrebbe dovremmo forse idea_di pensiamo_di prevediamo previsto_per
-    vorremmo planujemy planowany planowana planowane propozycja powinniśmy powinien powinna może_by warto_by pomysł
-    planejamos deveria deveríamos talvez pretendemos sugestão 予定 提案 検討 計画 かもしれない したい べき 案 候補
-    next_year next_quarter in_planning could_switch could_use thinking_of wird_überlegt steht_zur_debatte
-    rejected_idea candidate decided_against ruled_out turned_down considered debated verworfen dagegen_entschieden
-    écarté descartado scartato odrzucono 見送り evaluate evaluating evaluation trial_of
+plan: drafts drafting prepares preparing todo fixme should shall proposal propose proposed proposes suggestion plan_to
+    plans_to plan_for planning_to planned idea ideas roadmap_item considering consider maybe perhaps someday some_day
+    intend intends intention remember_to draft rfc wish wishes would_like thinking_about going_to let's_move might_move
+    look_at_moving not_yet upcoming under_discussion to_discuss wishlist we_could could_move target_version is_to_be
+    to_be_decided tbd hope_to aim_to planen plant geplant vorschlag vorgeschlagen sollte sollten sollen soll idee
+    vielleicht überlegen erwägen möchte möchten würde_gern wollen prévu prévoit proposition propose_de devrait
+    devraient envisage envisageons idée peut-être à_discuter souhaite propuesta proponer propone debería deberíamos
+    quizás quizá tal_vez planeamos previsto pensamos proposta proporre dovrebbe dovremmo forse idea_di pensiamo_di
+    prevediamo previsto_per vorremmo planujemy planowany planowana planowane propozycja powinniśmy powinien powinna
+    może_by warto_by pomysł planejamos deveria deveríamos talvez pretendemos sugestão 予定 提案 検討 計画 かもしれない
+    したい べき 案 候補 next_year next_quarter in_planning could_switch could_use thinking_of wird_überlegt
+    steht_zur_debatte rejected_idea candidate decided_against ruled_out turned_down considered debated verworfen
+    dagegen_entschieden écarté descartado scartato odrzucono 見送り evaluate evaluating evaluation trial_of
 will: will won't wird werden sera seront será serán sarà będzie zostanie planuje vai
 hypo: if unless suppose supposing assuming imagine whenever in_case would would've were_to wenn falls angenommen würde
     würden wäre hätte si_jamais au_cas_où en_cas_de supposons serait quand_même_si en_caso_de suponiendo si_alguna_vez
@@ -32,7 +32,7 @@ hypo_start: before bevor avant_de avant_que antes_de antes_que prima_di zanim
 example: example examples sample e.g. fixture fixtures placeholder dummy conftest for_tests only_for_tests test_data
     mocked lorem beispiel beispielkonfiguration zum_beispiel platzhalter exemple par_exemple ejemplo por_ejemplo
     esempio ad_esempio przykład przykładowa na_przykład exemplo por_exemplo 例 サンプル 例えば for_instance
-    replace_with your_own
+    replace_with your_own put_in_yours yours_here goes_here fake fakes faked stub stubs stubbed simulated simulates
 past: handled peaked spiked met talked_to spoke_with saw_them getroffen rencontré encontré incontrato spotkałem was
     were used_to formerly previously back_then once_was history historical thought believed assumed had back_in
     in_the_past originally at_first initially ago first_believed went_live in_those_days before_that at_the_time
@@ -47,40 +47,41 @@ exception: exceptionally just_this_once one-off one_off this_week_only today_onl
     wyjątkowo tylko_w_tym_tygodniu jednorazowo só_esta_semana apenas_esta_semana 今回のみ 今週だけ 今回だけ 例外
     今日だけ 今週のみ
 only: only nur seulement sólo solo soltanto tylko só apenas somente だけ のみ
-change: avancé avancée anticipato anticipata adelantado adelantada przyspieszony przyspieszono antecipado antecipada
-    前倒し moved moves moving renamed replaced replace replaces switched switching migrated slipped postponed
-    rescheduled effective changed changes now nowadays since upgraded updated bumped handed_over took_over takes_over
-    from_now_on from_this_week from_this from_next stepped_down steps_down as_of no_longer not_anymore any_more
-    anymore raised lowered increased decreased reduced extended prolonged renewed retired rolled rolled_back
-    downgraded swapped converted ported reindexed deleted dropped quit stopped_using gave_up instead new newly became
-    becomes relocated transferred promoted brought_forward shifted delayed expanded grown grew went_from cut_over
-    turned_into powered_down took_down onwards by_now today removed successor succeeded inherited umgezogen verschoben
-    verlegt umbenannt ersetzt gewechselt umgestellt umgestiegen migriert jetzt nun inzwischen mittlerweile seit
-    ab_sofort neu neue neuer neues nicht_mehr übernommen übernimmt verlängert erhöht gesenkt geändert aktualisiert
-    abgelöst déplacé déplacée renommé remplacé remplacée migré passé passée désormais maintenant depuis dorénavant
-    nouveau nouvelle ne_plus repoussé repoussée reporté reportée changé prolongé augmenté trasladado cambiado cambió
-    movido renombrado reemplazado sustituido migrado ahora desde a_partir_de nuevo nueva ya_no aplazado aplazada
-    retrasado pospuesto actualizado ampliado pasó spostato spostata rinominato sostituito sostituita migrato ora
-    adesso dal nuovo nuova non_più rinviato rinviata prorogato prorogata aggiornato passato passata cambiato
-    przeniesiony przeniesiona przeniesione przeniesiono zmieniony zmieniona zmieniono zastąpiony zastąpiona zastąpił
-    teraz obecnie od_teraz nowy nowa nowe już_nie przesunięty przesunięta przesunięto przedłużony przedłużona
-    zaktualizowany przeszliśmy przeszedł przeszła mudado mudou mudamos renomeado substituído substituída agora novo
-    nova não_mais adiado adiada atualizado prorrogado passou transferido 移行 移動 変更 置き換え 新しい 現在は 今は
-    延期 更新 切り替え 引き継 になった 改名 移転 引っ越し 変わった 今では bye got_rid_of phased_out pushed_back
-    no_more vorgezogen
+change: neuerdings copied_over taken_over gone_over went_over going_over no_longer raise lower avancé avancée
+    anticipato anticipata adelantado adelantada przyspieszony przyspieszono antecipado antecipada 前倒し moved moves
+    moving renamed replaced replace replaces switched switching migrated slipped postponed rescheduled effective
+    changed changes now nowadays since upgraded updated bumped handed_over took_over takes_over from_now_on
+    from_this_week from_this from_next stepped_down steps_down as_of no_longer not_anymore any_more anymore raised
+    lowered increased decreased reduced extended prolonged renewed retired rolled rolled_back downgraded swapped
+    converted ported reindexed deleted dropped quit stopped_using gave_up instead new newly became becomes relocated
+    transferred promoted brought_forward shifted delayed expanded grown grew went_from cut_over turned_into
+    powered_down took_down onwards by_now today removed successor succeeded inherited umgezogen verschoben verlegt
+    umbenannt ersetzt gewechselt umgestellt umgestiegen migriert jetzt nun inzwischen mittlerweile seit ab_sofort neu
+    neue neuer neues nicht_mehr übernommen übernimmt verlängert erhöht gesenkt geändert aktualisiert abgelöst déplacé
+    déplacée renommé remplacé remplacée migré passé passée désormais maintenant depuis dorénavant nouveau nouvelle
+    ne_plus repoussé repoussée reporté reportée changé prolongé augmenté trasladado cambiado cambió movido renombrado
+    reemplazado sustituido migrado ahora desde a_partir_de nuevo nueva ya_no aplazado aplazada retrasado pospuesto
+    actualizado ampliado pasó spostato spostata rinominato sostituito sostituita migrato ora adesso dal nuovo nuova
+    non_più rinviato rinviata prorogato prorogata aggiornato passato passata cambiato przeniesiony przeniesiona
+    przeniesione przeniesiono zmieniony zmieniona zmieniono zastąpiony zastąpiona zastąpił teraz obecnie od_teraz nowy
+    nowa nowe już_nie przesunięty przesunięta przesunięto przedłużony przedłużona zaktualizowany przeszliśmy przeszedł
+    przeszła mudado mudou mudamos renomeado substituído substituída agora novo nova não_mais adiado adiada atualizado
+    prorrogado passou transferido 移行 移動 変更 置き換え 新しい 現在は 今は 延期 更新 切り替え 引き継 になった 延びた
+    延長 変更された 改名 移転 引っ越し 変わった 今では bye got_rid_of phased_out pushed_back no_more vorgezogen
 negation: not no never isn't aren't doesn't don't cannot can't without neither nor none hasn't haven't wasn't nicht
     kein keine keinen keiner nie niemals ohne ne pas jamais aucun aucune sans nunca ningún ninguna sin non mai nessun
     nessuna senza nie_ma nigdy żaden bez não nenhum nenhuma sem ていない でない ではない ません じゃない なかった
     しない いない ない
-dismiss: instead_of rather_than replaced replace replaces replacing quit old former ex- not_the anstelle_von statt
-    ersetzt_den au_lieu_de ancien ancienne en_lugar_de en_vez_de antiguo antigua viejo vieja invece_di vecchio vecchia
-    zamiast stary stara em_vez_de antigo antiga 古い 旧 alte alter alten altes formerly unlike stopped_using gave_up
+dismiss: no_longer nicht_mehr ne_plus ya_no non_più già_non już_nie não_mais sold got_rid_of verkauft instead_of
+    rather_than replaced replace replaces replacing quit old former ex- not_the anstelle_von statt ersetzt_den
+    au_lieu_de ancien ancienne en_lugar_de en_vez_de antiguo antigua viejo vieja invece_di vecchio vecchia zamiast
+    stary stara em_vez_de antigo antiga 古い 旧 alte alter alten altes formerly unlike stopped_using gave_up
     moved_away_from moved_off ditched abandoned off_of
 removed: retired deleted removed dropped gone decommissioned dismissed abolished scrapped torn_down cancelled canceled
     discontinued renamed gelöscht entfernt abgeschaltet_und abgeschafft gestrichen supprimé supprimée retiré retirée
     eliminado eliminada retirado retirada rimosso rimossa eliminato dismesso usunięty usunięta wycofany wycofana
     removido removida descontinuado 撤去 廃止 削除 broke
-into: to into auf zu zum zur nach à au vers a hacia al in alla allo verso na do para へ に with mit avec con com z
+into: chez to into auf zu zum zur nach à au vers a hacia al in alla allo verso na do para へ に with mit avec con com z
     through through_with durch par por
 approx: about around roughly approximately almost nearly circa ca ca. some ungefähr etwa rund fast environ presque
     unos unas aproximadamente casi quasi około prawie cerca_de quase 約 ほぼ およそ ~ more_than over over_a less_than
@@ -88,9 +89,9 @@ approx: about around roughly approximately almost nearly circa ca ca. some ungef
 event: crashed crash crashes incident restarted restart restarts rebooted reboot outage visited visit deployed_at
     happened occurred postmortem meltdown abgestürzt absturz neustart neugestartet vorfall ausfall panne incidente
     caída accident visite visita awaria restart_u wizyta 障害 再起動 クラッシュ 事故 broke_down
-many: likes like loves loved enjoys speaks supports offers exposes mag liebt aime adore gusta gustan piace piacciono
-    adora lubi kocha gosta 好き spricht parle habla parla mówi fala also additionally auch aussi también anche także
-    również também も has_port
+many: there_is there_are es_gibt il_y_a hay c'è likes like loves loved enjoys speaks supports offers exposes mag liebt
+    aime adore gusta gustan piace piacciono adora lubi kocha gosta 好き spricht parle habla parla mówi fala also
+    additionally auch aussi también anche także również também も has_port
 hedge: i_think probably apparently presumably wohl wahrscheinlich probablement probablemente probabilmente chyba
     provavelmente たぶん おそらく
 """)
@@ -98,6 +99,7 @@ hedge: i_think probably apparently presumably wohl wahrscheinlich probablement p
 
 LIGHT = frozenset(
     """
+    dr frau herr mr mrs ms prof
     a about actual actually after al all also am amount an and any api app application apps are as at au auf aus aux
     avec be been before bei being benutzt by call called ce cette che chi co com combien come comment como con
     convention conventions count current currently cuál cuáles cuándo cuánto cuántos czy cómo d da daemon dal dalla

@@ -35,13 +35,22 @@ freq 1000000.0: mhz
 freq 1000000000.0: ghz
 power 1.0: w watt watts
 power 1000.0: kw
-temp 1.0: °c °
+temp 1.0: °c ° degrees degree grad gradi grado degrés grados stopni graus celsius 度
 bits 1000000.0: mbit mbit/s mbps mbit/sec
 bits 1000000000.0: gbit gbit/s gbps
 bits 1000.0: kbit
 length 0.001: mm
 length 0.01: cm
 length 1000.0: km
+volume 0.001: ml milliliter millilitres
+volume 0.01: cl
+volume 1.0: liter liters litre litres litros litri litrów
+dpi 1.0: dpi
+sound 1.0: db decibel dezibel
+energy 1.0: wh
+energy 1000.0: kwh
+pressure 1.0: bar
+voltage 1.0: v volt volts
 mass 1.0: kg
 mass 0.001: g gram
 """)

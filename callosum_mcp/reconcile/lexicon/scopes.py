@@ -17,27 +17,27 @@ env: prod=production=prd=produktion=produktiv=produktivsystem=producción=produz
     !test=tests=testing_env=テスト環境 !qa !demo=sandbox !canary_env !nightly_builds=nightly_build !beta_channel=beta
 role: primary=primär=principal=primario=master_node=leader_node !replica=replicas_of=read_replica=replik=réplica=
     lecture=standby=secondary=follower=réplique=replika
-side: server=server_side client=client_library=client-side=driver=klient sdk
+side: server=server_side client=client_library=client-side=klient sdk
 fill: !raw=brutto=brut=bruto=lordo !usable=netto=utilisable=utilizable=nutzbar=utilizzabile !filled=uses=used=using=
     peak=consumes=in_use=belegt=occupied=spent=used_up=ausgegeben=dépensé=gastado=speso=wydaliśmy=gasto
     !free=frei=libre=libero=wolne=livre=remaining
 bound: limit_max=max=maximum=at_most=up_to=höchstens=maximal=au_plus=máximo=como_máximo=al_massimo=najwyżej=
     no_máximo=最大=never_more_than=never_above=never_grows_above !min=minimum=at_least=mindestens=minimal=au_moins=
     mínimo=al_menos=almeno=co_najmniej=pelo_menos=最小=no_fewer_than=warm
-net: !container=inside_its_container=in_container=container_port=inside_the_container !host_port=published
-    !internal=intern=interne=interno=wewnętrzny=内部 !external=extern=externe=externo=esterno=zewnętrzny=外部
-    !loopback
+net: !container=inside_its_container=in_container=container_port=inside_the_container !host_port=published !internal=
+    inside_the_cluster=in_the_cluster=from_inside=inside=cluster-internal=intern=interne=interno=wewnętrzny=内部
+    !external=from_outside=outside=public=from_the_internet=extern=externe=externo=esterno=zewnętrzny=外部 !loopback
 proto: http https grpc mqtt ssh ftp smtp imap pop3 ws=websocket udp !metrics=prometheus_metrics !admin
     !debug=debug_port=pprof=profiling !health_port=healthz rpc
-tier: solo team pro=professional enterprise basic free_plan business personal family starter premium plus_plan
+tier: solo team pro=professional enterprise basic free_plan business personal family_plan starter premium plus_plan
     standard_plan
 quarter: q1=first_quarter=erstes_quartal q2=second_quarter q3=third_quarter q4=fourth_quarter=letztes_quartal
 measure: measured=gemessen=mesuré=medido=misurato=zmierzone=actual=observed=実測 target=goal=gate=fail_under=ziel=
     objectif=objetivo=obiettivo=cel=目標
 flow: import_flow=import=importe=importación=importazione=インポート
     !export=exporte=exportación=esportazione=エクスポート
-dir: !inbound=incoming=eingehend=entrant=entrante=przychodzące
-    !outbound=outgoing=ausgehend=sortant=saliente=wychodzące
+dir: inbound=incoming=eingehend=entrant=entrante=przychodzące
+    outbound=outgoing=ausgehend=sortant=saliente=wychodzące
 wire: !wired=ethernet=kabel !wireless=wlan_ap
 files: python_files=python=*.py=py js_files=typescript=javascript=ts=*.ts=*.js makefile=makefiles
     yaml_files=*.yml=yaml html_files=html css_files=css sql_files=sql markdown_files=*.md
@@ -49,7 +49,8 @@ meal: breakfast=morning=frühstück=morgens=matin=petit-déjeuner=desayuno=maña
     dîner=cena=sera=kolacja=wieczór=jantar=noite=夜 afternoon=nachmittag=après-midi=tarde
 vendor: !vendored=vendor=third_party=third-party=thirdparty=bundled=vendored_in
 layer: !default=defaults=standardwert=par_défaut=por_defecto=predefinito=domyślnie=domyślny=padrão=デフォルト=
-    standardmäßig=out_of_the_box !override=overrides=overridden=überschreibt=abweichend=surcharge
+    standardmäßig=out_of_the_box !override=exception=exceptions=ausnahme=ausnahmen=excepción=eccezione=wyjątek=exceção=
+    例外=has_its_own=have_their_own=own_level=on_top_of=overrides=overridden=überschreibt=abweichend=surcharge
 audience: !guest=guests=gäste=gast=invités=invité=invitados=invitado=ospiti=gości=convidados=ゲスト !iot admins
     staff=employees=mitarbeiter !contractors=contractor !students !customers=kunden
 who: !everyone_else
@@ -59,6 +60,11 @@ season: summer=sommer=été=verano=estate=lato=verão=夏 winter=hiver=invierno=
 week: weekday=weekdays=working_day=workdays=werktags !weekend=weekends=wochenende=week-end=fin_de_semana=
     fine_settimana=weekendy
 shift: early=früh=early_shift=frühschicht late=spät=late_shift=spätschicht night_shift=nachtschicht day_shift
+hours: !by_day=by_day=daytime=during_the_day=day_time=tagsüber=am_tag=tags=di_giorno=giorno=le_jour=de_jour=de_día=
+    w_dzień=de_dia=昼間 !at_night=at_night=night=overnight=nachts=nacht=di_notte=notte=la_nuit=de_nuit=de_noche=noche=
+    w_nocy=à_noite=de_noite=夜間
+cadence: hourly=stündlich=stündliche daily=nightly=täglich=tägliche=quotidien weekly=wöchentlich=wöchentliche=
+    hebdomadaire=semanal=settimanale monthly=monatlich=monatliche=mensuel yearly=annual=annually=jährlich=annuel
 arch: arm64=aarch64 amd64=x86_64=x64
 bits: ipv4 ipv6
 gross: !net_price=net_of_tax !gross=inkl._mwst=incl._vat
@@ -68,7 +74,7 @@ gross: !net_price=net_of_tax !gross=inkl._mwst=incl._vat
 SCOPE_KEYS = frozenset(
     """
     abteilung classroom cliente cluster customer department env environment equipo group host hosta hoście inquilino
-    kunde machine mandant maszyna namespace pool region site squadra team tenant tenants user zespół équipe テナント
+    kunde machine mandant maszyna namespace region site squadra team tenant tenants user zespół équipe テナント
     """.split()
 )
 """A word after which the name of a scope stands: ``tenant elm``, ``host=basil``."""

@@ -92,8 +92,11 @@ phone: phone number
 vlan: number:id:vlan number open
 subnet: ip
 user: open
-replication: state:sync
+replication: state
 mode: state choice open
+percentage: number:percent
+temperature: number:temp
+floor: number
 memory disk: number:bytes number:percent choice:disk
 cpu: number
 limit size batch pool threshold coverage rate: number
@@ -127,7 +130,8 @@ provider: choice:provider open
 forge: choice:forge
 base_image: choice:os choice:code_language choice:runtime
 hours: when
-name ssid bucket channel: open
+name ssid bucket: open
+channel: open number
 colour: choice:colour open
 """).items()
     for concept in concepts.split()

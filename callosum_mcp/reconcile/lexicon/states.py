@@ -30,11 +30,11 @@ on -: out_of_order außer_betrieb fuera_de_servicio fuori_servizio fora_de_servi
     オフ 落ちている ダウン muted
 seal +: sealed versiegelt scellé sellado sigillato zapieczętowany selado
 seal -: unsealed entsiegelt descellé
-health +: healthy ok okay clean passing gesund fehlerfrei sain sana sano saludable w_porządku zdrowy saudável íntegro
-    正常 健全 optimal all_good green_status
-health -: degraded unhealthy faulted failing broken corrupt corrupted faulty defekt beschädigt fehlerhaft dégradé
-    défaillant degradado degradada degradato guasto dañado uszkodzony uszkodzona zdegradowany danificado 異常 故障
-    劣化 critical_state unavail
+health +: passed success succeeded successful healthy ok okay clean passing gesund fehlerfrei sain sana sano saludable
+    w_porządku zdrowy saudável íntegro 正常 健全 optimal all_good green_status
+health -: failed failure degraded unhealthy faulted failing broken corrupt corrupted faulty defekt beschädigt
+    fehlerhaft dégradé défaillant degradado degradada degradato guasto dañado uszkodzony uszkodzona zdegradowany
+    danificado 異常 故障 劣化 critical_state unavail
 done +: closed geschlossenes_ticket done finished completed complete shipped fertig abgeschlossen erledigt beendet
     terminé terminée achevé fini terminado terminada completado completada acabado finito finita completato completata
     terminato terminata conclusa concluso ukończone ukończony ukończona zakończone zakończony zakończona gotowe

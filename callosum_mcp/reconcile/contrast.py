@@ -1,0 +1,266 @@
+"""Contrast: whether two hits give an attribute that no list knows different values.
+
+Above: `align`. Below: `claims`, `question`, `wording`. Pure. The focus of the query names the attribute. An assigned
+value (``driver: journald``) is compared with another assigned one, or with a phrase of a sentence about the same
+attribute; they differ if neither hit knows the other's value. A hit that says goodbye to a value (``ported from X to
+Y``) contradicts whoever still asserts it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from callosum_mcp.reconcile.claims import Claim, Statement
+from callosum_mcp.reconcile.lexicon import SLOTS_OF, senses_of
+from callosum_mcp.reconcile.question import Question
+from callosum_mcp.reconcile.stems import stem
+from callosum_mcp.reconcile.values import Relation
+from callosum_mcp.reconcile.wording import alike, named_in
+
+OPEN = frozenset({"open", "loose"})
+_GENERIC = frozenset("name id type kind value number setting size".split())
+_NOTHING = frozenset[str]()
+_PLACES = frozenset("provider host room home region url path".split())
+_OPEN_SLOTS = frozenset({"open", "place", "host", "room", "choice", "*"})
+_PIECES = re.compile(r"[^\W_]+")
+TWIN_WORDS = frozenset("with in at on by via through mit bei im auf in en chez dans avec w na z em no na con".split())
+_MENTION = 3  # letters of a word that may be found inside another
+
+
+class Aim(NamedTuple):
+    """The attribute of a query in the words that some hit knows; None of it if another way of reading is better.
+
+    Attributes:
+        heads: Stems any of which names it.
+        words: All stems of its name.
+        plural: It asks for several.
+    """
+
+    heads: frozenset[str]
+    words: frozenset[str]
+    plural: bool = False
+
+
+NO_AIM = Aim(frozenset(), frozenset())
+
+
+def aim_of(statements: Sequence[Statement], question: Question) -> Aim:
+    """What to look for: the head of the focus, or if no hit has it, the other words of the attribute."""
+    focus = question.focus
+    openers = Counter(word for one in statements for word in one.openers)
+    subjects = {word for word, times in openers.items() if times > 1}.union(*(one.home for one in statements))
+    words = focus.words - subjects or focus.words
+    known = frozenset(word for word in words if any(named_in(word, frozenset(one.words)) for one in statements))
+    if not known and not any(f"a:{name}" in one.words for name in focus.concepts for one in statements):
+        return NO_AIM
+    return Aim(focus.heads & known or known or focus.heads - subjects, known, focus.plural)
+
+
+def open_ended(question: Question) -> bool:
+    """Whether any word may answer: the attribute is on no list, or has names and choices for values."""
+    if not question.focus.heads or not question.focus.concepts:
+        return bool(question.focus.heads)
+    return "open" in question.slots or all(slot in _OPEN_SLOTS or slot.startswith("choice") for slot in question.slots)
+
+
+def relevant(claim: Claim, statement: Statement, question: Question, aim: Aim) -> bool:
+    """Whether an assigned value or a phrase is given to the attribute the query asks for, if it asks for one."""
+    if not _said(claim, question) or aim.plural:
+        return False
+    if not aim.heads:
+        return claim.value.slot == "open" and not question.slots and _label_beyond(claim, question) != frozenset()
+    if claim.value.slot == "open":
+        words = claim.label | frozenset(map(str, claim.value.data)) | (statement.context if claim.keyed else _NOTHING)
+        return _names(words, aim.words | aim.heads, question)
+    if claim.arrived:
+        return not _PLACES.isdisjoint(question.focus.concepts) or _names(
+            frozenset(statement.words), aim.words | aim.heads, question
+        )
+    return _names(claim.near, aim.heads, question)
+
+
+def _names(words: frozenset[str], wanted: frozenset[str], question: Question) -> bool:
+    return any(named_in(one, words) for one in wanted) or _concept_in(words, question)
+
+
+def _concept_in(words: frozenset[str], question: Question) -> bool:
+    """Whether words name a concept of the query that no list gives values to, or one that takes any."""
+    return any(
+        topic in words
+        for topic in question.topics
+        if topic.startswith("a:") and "open" in SLOTS_OF.get(topic[2:], "open")
+    ) or ("a:address" in question.topics and "a:home" in words)
+
+
+def _said(claim: Claim, question: Question) -> frozenset[str]:
+    """The words of a value, joined ones whole, without those of the query."""
+    return _beyond(claim.value.data, question.stems)
+
+
+@lru_cache(maxsize=8_192)
+def _beyond(data: tuple[object, ...], asked: frozenset[str]) -> frozenset[str]:
+    return frozenset(word for word in map(str, data) if not all(named_in(piece, asked) for piece in _pieces(word)))
+
+
+@lru_cache(maxsize=8_192)
+def _pieces(word: str) -> tuple[str, ...]:
+    return tuple(stem(piece) for piece in _PIECES.findall(word.lower()))
+
+
+def best(claims: Sequence[Claim], question: Question) -> tuple[Claim, ...]:
+    """The claims of one hit that speak most directly of the attribute: assigned ones, else the nearest phrases."""
+    ranked = [(_rank(claim, question), claim) for claim in claims]
+    top = max(rank for rank, _ in ranked)
+    return tuple(claim for rank, claim in ranked if rank == top)
+
+
+def _rank(claim: Claim, question: Question) -> int:
+    focus = question.focus
+    beside = any(named_in(head, claim.beside) for head in focus.heads)
+    named = sum(named_in(word, claim.label | claim.near) for word in focus.words | focus.rest)
+    return 8 * (claim.value.slot == "open") + 8 * claim.arrived + 3 * beside + named
+
+
+def contrasted(a: Claim, b: Claim, sides: tuple[Statement, Statement], question: Question) -> Relation:
+    """How two such values relate, one of them assigned or arrived at."""
+    if {a.value.slot, b.value.slot} == {"loose"} and not (a.arrived or b.arrived or _twins(a, b, question)):
+        return "unsure"
+    if not question.focus.heads and not _one_label(a, b, question):
+        return "unsure"
+    mine, theirs = _said(a, question), _said(b, question)
+    if not mine or not theirs or _digits(mine) != _digits(theirs) or _other_attribute(a, b, sides, question):
+        return "unsure"
+    if any(_same_value(word, other) for word in mine for other in theirs):
+        return "agree"
+    if _mentions(sides[1], mine, b) or _mentions(sides[0], theirs, a):
+        return "unsure"
+    return "differ"
+
+
+class Change(NamedTuple):
+    """A hit that tells of a change: a claim that it makes instead, and the words of what went."""
+
+    statement: Statement
+    claim: Claim
+    left: frozenset[str]
+
+
+def changes(statements: Sequence[Statement], question: Question) -> list[Change]:
+    """The hits that say goodbye to a value and name another."""
+    found: list[Change] = []
+    for statement in statements:
+        left = frozenset(w for w in statement.gone if len(w) > _MENTION and not named_in(w, question.stems))
+        if statement.changed and left:
+            kept = [
+                claim for claim in statement.claims if claim.changed and left.isdisjoint(map(str, claim.value.data))
+            ]
+            found.extend(Change(statement, claim, left) for claim in kept[:1])
+    return found
+
+
+def still_asserted(change: Change, old: Statement, question: Question) -> Claim | None:
+    """The claim of another hit that asserts what went, and not what came; None if it makes none."""
+    if not change.left & old.asserted - old.gone or _mentions(old, _said(change.claim, question), change.claim):
+        return None
+    words = change.left - old.gone
+    return next(
+        (claim for claim in old.claims if claim.value.slot in OPEN and not words.isdisjoint(_said(claim, question))),
+        None,
+    )
+
+
+def gave_way(a: Claim, b: Claim, sides: tuple[Statement, Statement], question: Question) -> bool:
+    """Whether one hit says goodbye to the words of the other's claim."""
+    return not (
+        sides[0].gone.isdisjoint(_said(b, question) - sides[1].gone)
+        and sides[1].gone.isdisjoint(_said(a, question) - sides[0].gone)
+    )
+
+
+def _twins(a: Claim, b: Claim, question: Question) -> bool:
+    """Whether two phrases stand in the same place: behind the same small word, or written as codes."""
+    same = a.label & b.label & TWIN_WORDS or (_code(a) and _code(b))
+    heads = question.focus.heads
+    return bool(same) and any(named_in(head, a.near) and named_in(head, b.near) for head in heads)
+
+
+def _code(claim: Claim) -> bool:
+    return any(not str(word).isalpha() for word in claim.value.data)
+
+
+def _label_beyond(claim: Claim, question: Question) -> frozenset[str]:
+    """The words of a label that are not the query's."""
+    return frozenset(
+        word for word in claim.label if ":" not in word and len(word) > 2 and not named_in(word, question.stems)
+    )
+
+
+def shared_label(a: Claim, b: Claim, question: Question) -> int:
+    """How many words two labels share, other than those of the query."""
+    theirs = _label_beyond(b, question)
+    return sum(named_in(word, theirs) for word in _label_beyond(a, question))
+
+
+def _one_label(a: Claim, b: Claim, question: Question) -> bool:
+    """Whether one label says all that the other says."""
+    mine, theirs = _label_beyond(a, question), _label_beyond(b, question)
+    return all(named_in(word, theirs) for word in mine) or all(named_in(word, mine) for word in theirs)
+
+
+def _other_attribute(a: Claim, b: Claim, sides: tuple[Statement, Statement], question: Question) -> bool:
+    """Whether one of two labels has another word where the other has a word of the query (storage, log driver)."""
+    return _replaced(a, b, sides[0], question) or _replaced(b, a, sides[1], question)
+
+
+def _replaced(claim: Claim, other: Claim, statement: Statement, question: Question) -> bool:
+    around = claim.label | claim.near | statement.context
+    if claim.value.slot != "open":
+        return False
+    missing = [
+        word
+        for word in question.focus.words - _GENERIC
+        if named_in(word, other.label | other.near) and not named_in(word, around)
+    ]
+    asked = question.stems | question.topics
+    return bool(missing) and any(
+        ":" not in word and len(word) > 2 and not named_in(word, asked) and not named_in(word, other.label | other.near)
+        for word in claim.label
+    )
+
+
+def _same_value(a: str, b: str) -> bool:
+    """Whether two words of values are one, or one refines the other (``standard``, ``standard-hdd``)."""
+    mine, theirs = set(_pieces(a)), set(_pieces(b))
+    if mine <= theirs or theirs <= mine:
+        return True
+    return a.isalpha() and b.isalpha() and (alike(a, b) or not _meant(a).isdisjoint(_meant(b)))
+
+
+def _meant(word: str) -> frozenset[tuple[str, str, str]]:
+    return frozenset(sense for sense in senses_of(word) if sense.value)
+
+
+def _digits(words: frozenset[str]) -> bool:
+    return all(word.isdigit() for word in words)
+
+
+def _mentions(statement: Statement, words: frozenset[str], own: Claim) -> bool:
+    """Whether a hit knows a value of the other, other than as the one that went."""
+    if own.arrived:
+        return False
+    return any(_mentioned(word, statement) for word in words if word not in statement.gone)
+
+
+@lru_cache(maxsize=8_192)
+def _joined(word: str) -> str:
+    return "".join(_PIECES.findall(word))
+
+
+def _mentioned(word: str, statement: Statement) -> bool:
+    """Whether a hit has a word: as one of its own, or, if it is long enough, anywhere in its letters."""
+    joined = _joined(word)
+    return joined in statement.squeezed if len(joined) >= _MENTION else joined in statement.words

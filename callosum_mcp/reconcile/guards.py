@@ -1,0 +1,122 @@
+"""Guards: signs that two values belong to different things, whatever their slot.
+
+Above: `align`. Below: `claims`, `question`, `wording`. Pure. A hit that lacks a word of the query and names
+something else in its place, that speaks of a part (``the JVM on larch``), of somebody else of the same first name, or
+counts something else, is not contradicted.
+"""
+
+from __future__ import annotations
+
+from callosum_mcp.reconcile.claims import Claim, Statement
+from callosum_mcp.reconcile.lexicon import SLOTS_OF, senses_of
+from callosum_mcp.reconcile.question import Anchor, Question
+from callosum_mcp.reconcile.subject import covered
+from callosum_mcp.reconcile.topic import UNMISTAKABLE, VAGUE
+from callosum_mcp.reconcile.wording import named_in
+
+Sides = tuple[Statement, Statement]
+
+
+def apart(a: Claim, b: Claim, sides: Sides, question: Question) -> bool:
+    """Whether two claims speak of different things."""
+    mine, theirs = sides
+    return (
+        _replaces(a, mine, theirs, question)
+        or _replaces(b, theirs, mine, question)
+        or _of_a_part(a, theirs, question)
+        or _of_a_part(b, mine, question)
+        or _namesakes(mine, theirs, question)
+        or _strangers(mine, theirs, question)
+        or _other_year(a, b)
+        or (a.value.slot.startswith("number") and not _measured_alike(a, b, sides, question))
+    )
+
+
+def _replaces(claim: Claim, own: Statement, other: Statement, question: Question) -> bool:
+    """Whether a hit lacks a word of the query that the other has, and its sentence starts with a name instead."""
+    topics = {topic for topic in question.topics if topic.startswith("a:") and topic[2:] not in SLOTS_OF}
+    missing = any(covered(anchor, other) and not _has(anchor, own) for anchor in question.anchors) or any(
+        topic in other.words and topic not in own.words for topic in topics
+    )
+    value = frozenset(map(str, claim.value.data))
+    return missing and any(
+        question.topics.isdisjoint(concepts) and word not in value and _new(word, other, question)
+        for word, *concepts in claim.lead
+    )
+
+
+def _has(anchor: Anchor, statement: Statement) -> bool:
+    known = frozenset(statement.words)
+    return (
+        covered(anchor, statement)
+        or anchor.joined in statement.squeezed
+        or all(named_in(stem, known) for stem in anchor.stems)
+    )
+
+
+def _new(word: str, other: Statement, question: Question) -> bool:
+    return not named_in(word, question.stems | frozenset(other.words)) and word not in other.squeezed
+
+
+def _of_a_part(claim: Claim, other: Statement, question: Question) -> bool:
+    """Whether a sentence speaks of something else on, of or in the subject."""
+    software = claim.value.slot.startswith(("number", "version"))
+    return any(
+        whole in question.stems and _new(part, other, question) and (software or not senses_of(part))
+        for part, whole in claim.holders
+    )
+
+
+def _other_year(a: Claim, b: Claim) -> bool:
+    """Whether two sentences name different years, and neither is a date nor tells of a change."""
+    if a.value.slot == "when" or a.changed or b.changed:
+        return False
+    return bool(a.years and b.years) and a.years.isdisjoint(b.years)
+
+
+def _strangers(mine: Statement, theirs: Statement, question: Question) -> bool:
+    """Whether neither hit names anything of the subject, nor do they start with or belong to the same."""
+    if not question.anchors or any(_has(anchor, side) for anchor in question.anchors for side in (mine, theirs)):
+        return False
+    return (mine.openers | mine.home).isdisjoint(theirs.openers | theirs.home)
+
+
+def _namesakes(mine: Statement, theirs: Statement, question: Question) -> bool:
+    """Whether the hits name people of one first name and different family names (``Ada Brink``, ``Ada Brinks``)."""
+    if not mine.people or not theirs.people:
+        return False
+    words = {anchor.joined for anchor in question.anchors} | question.stems
+    for word in {first for first, _ in mine.people} & {first for first, _ in theirs.people}:
+        if word.removeprefix("@") in words or (word in mine.openers and word in theirs.openers):
+            a, b = ({family for first, family in side.people if first == word} for side in (mine, theirs))
+            if a.isdisjoint(b):
+                return True
+    return False
+
+
+def _measured_alike(a: Claim, b: Claim, sides: Sides, question: Question) -> bool:
+    """Whether two numbers measure the same: an attribute of the query, or words that both stand next to."""
+    asked = {topic for topic in question.topics if topic.startswith("a:")} - VAGUE
+    if asked & a.near and asked & b.near:
+        return True
+    if a.value.slot in UNMISTAKABLE or (
+        a.value.slot != "number:count" and any(slot.startswith("number") for slot in question.slots)
+    ):
+        return True
+    subject = question.focus.rest | sides[0].home | sides[1].home
+    if not question.focus.rest:
+        subject |= sides[0].openers | sides[1].openers
+    mine, theirs = _owners(a, subject), _owners(b, subject)
+    if _shared(mine, theirs):
+        return True
+    words = question.focus.words - subject
+    return _shared(mine & words, b.wide) or _shared(theirs & words, a.wide)
+
+
+def _owners(claim: Claim, subject: frozenset[str]) -> frozenset[str]:
+    """The words next to a number, without those of the subject."""
+    return frozenset(word for word in claim.near | claim.beside | claim.key if not named_in(word, subject))
+
+
+def _shared(words: frozenset[str], others: frozenset[str]) -> bool:
+    return any(":" not in word and len(word) > 1 and not word[0].isdigit() and named_in(word, others) for word in words)
