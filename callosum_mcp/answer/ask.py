@@ -56,9 +56,7 @@ class Answers:
         )
         gathered = await self._federation.gather(recall, on_status, depth=max(_DEPTH, request.k))
         evidence = evidence_of(gathered)
-        from callosum_mcp.answer.kind import answer_kind  # with word lists that a start need not load
-
-        told = Told(sentences=None, hits=request.mode != "chat", k=request.k, kind=answer_kind(gathered))
+        told = Told(sentences=None, hits=request.mode != "chat", k=request.k, kind=gathered.answer_kind)
         if request.mode != "search":
             told = await self._with_prose(told, evidence, gathered, request, started)
         result = shaped(gathered, evidence, told, state.knobs.budget_tokens)

@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 import anyio
 
 from callosum_mcp.adapters.base import Adapter
-from callosum_mcp.federation.conflicts import preload, settle
+from callosum_mcp.federation.conflicts import Reconciled, preload, settle
 from callosum_mcp.federation.edges import Edge, satellites, topic_edges
 from callosum_mcp.federation.embedding import Embedder
 from callosum_mcp.federation.fanout import Clock, OnStatus, Outcome, fan_out
+from callosum_mcp.federation.kind import kind_of
 from callosum_mcp.federation.merging import Merged, in_use, merged
 from callosum_mcp.federation.order import retimed
 from callosum_mcp.federation.reranking import Reordered, Reranker
@@ -29,6 +30,7 @@ from callosum_mcp.fusion.packing import seated
 from callosum_mcp.fusion.temporal import has_cue
 from callosum_mcp.models.knobs import Knobs
 from callosum_mcp.models.requests import RecallRequest
+from callosum_mcp.models.results import AnswerKind
 from callosum_mcp.models.values import LEFT_ALONE, FusedHit, Hit, StoreQuery, StoreReply, StoreStatus, Tier
 from callosum_mcp.reconcile.tiers import tier_of
 
@@ -117,11 +119,20 @@ async def gather(
         embedded=ranked.merging.told,
         reranked=ranked.reordered.told if ranked.reordered else None,
         superseded=superseded,
+        kind=_kind(settled, outcomes, request.query, knobs),
         edges=tuple(await _edges(settled.hits, superseded, answering, clock, knobs)),
         statuses=_in_order(state.stores, [_recorded(o, chosen) for o in outcomes], skipped),
         took_s=anyio.current_time() - started,
     )
     return Found(gathered=gathered, chosen=chosen)
+
+
+def _kind(settled: Reconciled, outcomes: Sequence[Outcome[StoreReply]], query: str, knobs: Knobs) -> AnswerKind | None:
+    """How many answers there are, where hits are compared at all."""
+    if not knobs.conflicts_enabled:
+        return None
+    verdicts = {o.store.spec.name: o.value.verdict for o in outcomes if o.value is not None and o.value.verdict}
+    return kind_of(settled.hits, settled.conflicts, verdicts, query)
 
 
 def clock_of(knobs: Knobs, timeout_ms: int | None) -> Clock:

@@ -38,6 +38,7 @@ class Gathered:
         parties: The hits without a seat that a conflict names.
         embedded: What an embedder did, if there is one.
         reranked: What a reranker did, if there is one.
+        kind: How many answers the hits are, if anybody looked.
         now: When the ages were taken, in Unix seconds; 0 if nobody looked.
     """
 
@@ -50,6 +51,7 @@ class Gathered:
     took_s: float = 0.0
     conflicts: tuple[Conflict, ...] = ()
     parties: tuple[FusedHit, ...] = ()
+    kind: AnswerKind | None = None
     now: float = 0.0
     embedded: Mapping[str, object] | None = None
     reranked: Mapping[str, object] | None = None
@@ -69,7 +71,7 @@ class Gathered:
         """`none` only if every store answered; nothing found with a store missing is `unknown`."""
         if not self.hits:
             return "unknown" if self.partial or not self.answered else "none"
-        return "single" if len(self.hits) == 1 else "many"
+        return self.kind or ("single" if len(self.hits) == 1 else "many")
 
 
 def shape(gathered: Gathered, *, budget_tokens: int, detail: Detail) -> RecallResult:
