@@ -41,6 +41,11 @@ class Prompt:
     user: str
     max_tokens: int = MAX_ANSWER_TOKENS
 
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """The request as the two messages of a chat."""
+        return [{"role": "system", "content": self.system}, {"role": "user", "content": self.user}]
+
 
 def prompt_for(evidence: Evidence, nonce: str | None = None) -> Prompt:
     """The prompt of an answer; `nonce` is for tests."""

@@ -38,7 +38,7 @@ def chat_body(spec: BackendSpec, prompt: Prompt) -> dict[str, object]:
     """The body of ``/api/chat``."""
     return {
         "model": spec.model,
-        "messages": [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
+        "messages": prompt.messages,
         "stream": False,
         "think": False,
         "options": {"temperature": 0, "num_predict": prompt.max_tokens, "num_ctx": _CONTEXT_TOKENS},

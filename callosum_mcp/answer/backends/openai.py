@@ -56,7 +56,7 @@ def chat_body(spec: BackendSpec, prompt: Prompt) -> dict[str, object]:
     """The body of ``/v1/chat/completions``."""
     return {
         "model": spec.model,
-        "messages": [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
+        "messages": prompt.messages,
         "stream": False,
         "temperature": 0,
         "max_tokens": prompt.max_tokens,
