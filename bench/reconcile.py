@@ -2,8 +2,9 @@
 
     python bench/reconcile.py [HITS]
 
-Prints median, best and worst of the runs twice: over hits that were read before, which is what a store's memories are
-to a running server, and over texts that nobody has read yet.
+Prints median, best and worst of the runs for a question about a state and for one about an attribute that no list
+knows: over hits that were read before, which is what a store's memories are to a running server, and over texts that
+nobody has read yet.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from callosum_mcp.reconcile import Ranked, Reconciliation, reconcile
 _NOW = 1_795_910_400.0
 _DAY_S = 86_400.0
 _RUNS = 40
+_QUERIES = ("is ferrystone running", "retry budget of ferrystone")
 _TIERS: tuple[Tier, ...] = ("live-infra", "recent-file", "agent-memory", "older-note")
 _TEXTS = (
     "ferrystone-{n} is up and running on host larch-{m}; it forwards the nightly batch to the archive.",
@@ -52,23 +54,23 @@ def _hit(i: int, run: int) -> Hit:
     )
 
 
-def timings(count: int, runs: int, *, fresh: bool) -> Iterator[tuple[float, Reconciliation]]:
+def timings(count: int, runs: int, query: str, *, fresh: bool) -> Iterator[tuple[float, Reconciliation]]:
     """Milliseconds and result of each run; the first, which fills the caches, is not counted."""
     for run in range(runs + 1):
         hits = world(count, run if fresh else 0)
         start = time.perf_counter()
-        found = reconcile(hits, now=_NOW, query="is ferrystone running")
+        found = reconcile(hits, now=_NOW, query=query)
         if run:
             yield (time.perf_counter() - start) * 1e3, found
 
 
-def report(count: int, *, fresh: bool) -> float:
+def report(count: int, query: str, *, fresh: bool) -> float:
     """Prints one line; gives the median."""
-    results = list(timings(count, _RUNS, fresh=fresh))
+    results = list(timings(count, _RUNS, query, fresh=fresh))
     times = [ms for ms, _ in results]
     median = statistics.median(times)
     print(
-        f"{count} hits, {'new' if fresh else 'known'} texts, {len(results[-1][1].conflicts)} conflict: "
+        f"{query}: {count} hits, {'new' if fresh else 'known'} texts, {len(results[-1][1].conflicts)} conflict: "
         f"median {median:.1f} ms, best {min(times):.1f} ms, worst {max(times):.1f} ms"
     )
     return median
@@ -77,8 +79,9 @@ def report(count: int, *, fresh: bool) -> float:
 def main(arguments: list[str]) -> int:
     """Prints the figures; exit status 1 if the median over known texts misses 20 ms for 100 hits."""
     count = int(arguments[0]) if arguments else 100
-    report(count, fresh=True)
-    return int(report(count, fresh=False) > 20 * count / 100)
+    for query in _QUERIES:
+        report(count, query, fresh=True)
+    return int(max(report(count, query, fresh=False) for query in _QUERIES) > 20 * count / 100)
 
 
 if __name__ == "__main__":

@@ -16,11 +16,13 @@ from callosum_mcp.answer.ask import Answers
 from callosum_mcp.answer.rerank import HitReranker
 from callosum_mcp.answer.writing import Writer
 from callosum_mcp.embedding.embedder import CachingEmbedder
-from callosum_mcp.errors import SettingsError
+from callosum_mcp.errors import InvalidInput, SettingsError
 from callosum_mcp.federation.administration import Administration, AdminPolicy
 from callosum_mcp.federation.federation import Federation, State
 from callosum_mcp.federation.overlay import Overlay
 from callosum_mcp.federation.stores import Store, StoreSet
+from callosum_mcp.federation.urls import restored
+from callosum_mcp.models.hosts import HostRules, rules_of
 from callosum_mcp.models.values import StoreSpec
 from callosum_mcp.settings import Loaded, token_from
 from callosum_mcp.settings.environment import overrides
@@ -71,7 +73,7 @@ def build(loaded: Loaded, *, keep_overlay: bool = True) -> Application:
     _check_stores(loaded)
     tokens = partial(token_from, loaded.environ)
     overlay = Overlay(loaded.overlay if keep_overlay else None, tokens)
-    managed, notes = _managed(loaded.stores, overlay.load())
+    managed, notes = _managed(loaded.stores, overlay.load(), rules_of(loaded.settings.security.allow_hosts))
     stores = StoreSet(tuple(Store.of(spec) for spec in (*loaded.stores, *managed)))
     writer = Writer(loaded.answering)
     rerank = loaded.answering.rerank
@@ -113,8 +115,10 @@ def _check_stores(loaded: Loaded) -> None:
             raise loaded.source.error((*path, key) if key else path, f"store {spec.name!r}: {fault}") from None
 
 
-def _managed(base: tuple[StoreSpec, ...], overlay: list[StoreSpec]) -> tuple[list[StoreSpec], tuple[str, ...]]:
-    """The overlay's stores that may be used; a base store wins its name."""
+def _managed(
+    base: tuple[StoreSpec, ...], overlay: list[StoreSpec], rules: HostRules
+) -> tuple[list[StoreSpec], tuple[str, ...]]:
+    """The overlay's stores that may be used, where they may be; a base store wins its name."""
     names = {spec.name for spec in base}
     kept: list[StoreSpec] = []
     notes: list[str] = []
@@ -123,12 +127,13 @@ def _managed(base: tuple[StoreSpec, ...], overlay: list[StoreSpec]) -> tuple[lis
             notes.append(f"overlay: store {spec.name!r} is left out: the name is taken")
             continue
         try:
-            registry.create(spec)
-        except ValueError as fault:
+            usable = restored(spec, rules)
+            registry.create(usable)
+        except (ValueError, InvalidInput) as fault:
             notes.append(f"overlay: store {spec.name!r} left out: {fault}")
             continue
         names.add(spec.name)
-        kept.append(spec)
+        kept.append(usable)
     return kept, tuple(notes)
 
 

@@ -8,12 +8,17 @@ proxies, decompression and aiohttp's own retry are off: the first four are decid
 
 from __future__ import annotations
 
+import socket
 from collections.abc import AsyncIterator
 from functools import lru_cache
+from ipaddress import ip_address
 
 import aiohttp
+import aiohttp.abc
 import httpx2
 from yarl import URL
+
+from callosum_mcp.adapters.dialling import Dialler
 
 _READ_BYTES = 65_536  # as httpx2 reads; a piece is decompressed at once, so it bounds what a bomb can fill
 _NOT_ADDED = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
@@ -55,11 +60,13 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
     Args:
         max_connections: Requests beyond this many wait.
         keepalive_s: Seconds an idle connection is kept.
+        dialler: Checks where connections go; None: anywhere.
     """
 
-    def __init__(self, *, max_connections: int, keepalive_s: float) -> None:
+    def __init__(self, *, max_connections: int, keepalive_s: float, dialler: Dialler | None = None) -> None:
         self._max_connections = max_connections
         self._keepalive_s = keepalive_s
+        self._dialler = dialler
         self._session: aiohttp.ClientSession | None = None
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -93,7 +100,13 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
 
     def _opened(self) -> aiohttp.ClientSession:
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=self._max_connections, keepalive_timeout=self._keepalive_s, ssl=False),
+            connector=aiohttp.TCPConnector(
+                limit=self._max_connections,
+                keepalive_timeout=self._keepalive_s,
+                ssl=False,
+                resolver=None if self._dialler is None else _Checked(self._dialler),
+                use_dns_cache=self._dialler is None,
+            ),
             response_class=_Response,
             middlewares=(_without_retry,),
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -103,6 +116,29 @@ class AiohttpTransport(httpx2.AsyncBaseTransport):
             read_bufsize=_READ_BYTES,
         )
         return self._session
+
+
+class _Checked(aiohttp.abc.AbstractResolver):
+    """Names looked up once for each connection, every address checked; aiohttp dials what it is given."""
+
+    def __init__(self, dialler: Dialler) -> None:
+        self._dialler = dialler
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[aiohttp.abc.ResolveResult]:
+        del family
+        return [_resolved(host, address, port) for address in await self._dialler.addresses(host)]
+
+    async def close(self) -> None:
+        """Nothing is kept."""
+
+
+def _resolved(host: str, address: str, port: int) -> aiohttp.abc.ResolveResult:
+    family = socket.AF_INET6 if ip_address(address).version == 6 else socket.AF_INET
+    return aiohttp.abc.ResolveResult(
+        hostname=host, host=address, port=port, family=family, proto=0, flags=socket.AI_NUMERICHOST
+    )
 
 
 class _Response(aiohttp.ClientResponse):

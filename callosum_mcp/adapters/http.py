@@ -122,7 +122,7 @@ class JsonHttp:
         if line is None:
             self._line = line = _Line(self._spec, self._transport)
         elif self._may_be_faster and self.requests >= transports.ASKED_BEFORE_FAST:
-            fast = transports.loaded_fast_transport()
+            fast = transports.loaded_fast_transport(self._spec.rules)
             if fast is not None:
                 self._may_be_faster = False
                 self._line = _Line(self._spec, fast)
@@ -156,7 +156,7 @@ class _Line:
         except (httpx2.InvalidURL, ValueError):
             raise StoreFailed("its url is not one a request can be sent to") from None
         self._urls: dict[str, httpx2.URL] = {}
-        self._ends: transports.Ends = transport or transports.transport_for(spec.url)
+        self._ends: transports.Ends = transport or transports.transport_for(spec.url, spec.rules)
         self._busy = 0
         self._retired = False
 

@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 
 import httpx2
 
+from callosum_mcp.models.hosts import HostRules
+
 MAX_CONNECTIONS = 64
 """To one store at the same time; further requests wait."""
 
@@ -30,12 +32,18 @@ Ends = httpx2.AsyncBaseTransport | httpx2.AsyncClient
 """What a request to a store can be given to."""
 
 
-def transport_for(url: str) -> Ends:
+def transport_for(url: str, rules: HostRules | None = None) -> Ends:
     """The transport of a store to begin with.
+
+    Args:
+        url: The store's.
+        rules: Where its connections may go; None: anywhere.
 
     Loopback goes straight to httpx2's transport: nothing of what its client adds (proxies, redirects, cookies, merged
     URLs) is wanted there, and it costs a fifth of a request. Everything else goes through the client for its proxies.
     """
+    if rules is not None:
+        return checked_transport(url, rules)
     if is_plain_loopback(url):
         return plain_transport()
     if is_loopback(url):
@@ -45,24 +53,34 @@ def transport_for(url: str) -> Ends:
 
 def plain_transport() -> httpx2.AsyncBaseTransport:
     """httpx2's transport without TLS, and without loading the trust store, which takes 0.1 s."""
-    return httpx2.AsyncHTTPTransport(verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), limits=_limits())
+    return httpx2.AsyncHTTPTransport(verify=_no_trust(), limits=_limits())
 
 
-def fast_transport() -> httpx2.AsyncBaseTransport:
+def checked_transport(url: str, rules: HostRules) -> httpx2.AsyncBaseTransport:
+    """httpx2's transport, its connections going only where the rules let them; it asks no proxy."""
+    from callosum_mcp.adapters.dialling import CheckedTransport, Dialler
+
+    verify = httpx2.create_ssl_context() if url[:8].lower() == "https://" else _no_trust()
+    return CheckedTransport(Dialler(rules), verify, _limits())
+
+
+def fast_transport(rules: HostRules | None = None) -> httpx2.AsyncBaseTransport:
     """aiohttp's transport, which does not do TLS here.
 
     Raises:
         ImportError: If aiohttp is not installed, or is older than 3.12.
     """
     from callosum_mcp.adapters.aio import AiohttpTransport
+    from callosum_mcp.adapters.dialling import Dialler
 
-    return AiohttpTransport(max_connections=MAX_CONNECTIONS, keepalive_s=KEEPALIVE_S)
+    dialler = None if rules is None else Dialler(rules)
+    return AiohttpTransport(max_connections=MAX_CONNECTIONS, keepalive_s=KEEPALIVE_S, dialler=dialler)
 
 
-def loaded_fast_transport() -> httpx2.AsyncBaseTransport | None:
+def loaded_fast_transport(rules: HostRules | None = None) -> httpx2.AsyncBaseTransport | None:
     """As `fast_transport`, but None while aiohttp is being loaded, which this starts, and where it is not installed."""
     there = _fast_is_there()
-    return fast_transport() if there.done() and there.result() else None
+    return fast_transport(rules) if there.done() and there.result() else None
 
 
 @cache
@@ -93,6 +111,11 @@ def is_loopback(url: str) -> bool:
         return host == "localhost" or host.endswith(".localhost") or ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def _no_trust() -> ssl.SSLContext:
+    """For connections without TLS: with it, no certificate would do."""
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def _limits() -> httpx2.Limits:

@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, TypeVar, cast
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import anyio
 
@@ -180,9 +180,9 @@ def _secrets(spec: StoreSpec, adapter: Adapter) -> Iterator[str]:
     if spec.transport is not None:
         yield from spec.transport.env.values()
     parts = urlsplit(spec.url)
-    for text in (parts.password or "", parts.query):
-        yield text
-        yield unquote(text)
+    if parts.password:
+        yield from (parts.password, unquote(parts.password))
+    yield from (value for _, value in parse_qsl(parts.query))
     if isinstance(adapter, EngineAdapter):
         params = adapter.preset.params
         yield from (str(spec.options[name]) for name, param in params.items() if param.secret and name in spec.options)

@@ -14,6 +14,7 @@ from functools import partial
 
 import anyio
 
+from callosum_mcp.adapters.engine.children import end_all_on_sigterm
 from callosum_mcp.app import Application
 from callosum_mcp.cli import EXIT_OK, EXIT_REFUSED, leave, started
 from callosum_mcp.errors import SettingsError
@@ -35,6 +36,7 @@ def serve(options: argparse.Namespace, application: Application) -> int:
         SettingsError: If the port is taken.
     """
     if options.transport == "stdio":
+        end_all_on_sigterm()
         started()
         anyio.run(_stdio, application)
         return EXIT_OK

@@ -22,8 +22,10 @@ from callosum_mcp.federation.embedding import refuse_what_lacks
 from callosum_mcp.federation.fanout import Clock, Outcome, ask, fan_out
 from callosum_mcp.federation.federation import Federation, State
 from callosum_mcp.federation.overlay import Overlay, TokenSource
+from callosum_mcp.federation.store_view import store_out
 from callosum_mcp.federation.stores import Store
-from callosum_mcp.federation.urls import check_url, shown_url
+from callosum_mcp.federation.urls import Consent, Place, checked_target, settled, shown_url
+from callosum_mcp.models.hosts import LOOPBACK_ONLY, HostRules, rules_of
 from callosum_mcp.models.knobs import Knobs
 from callosum_mcp.models.requests import (
     AddStoreRequest,
@@ -38,13 +40,10 @@ from callosum_mcp.models.results import (
     AddResult,
     Change,
     ConfigureResult,
-    EngineOut,
     RemoveResult,
-    StoreOut,
     StoresResult,
 )
 from callosum_mcp.models.values import ProbeReport, StoreSpec
-from callosum_mcp.text import iso_utc
 
 _MAX_STORES = 64
 
@@ -55,7 +54,7 @@ class AdminPolicy:
 
     Attributes:
         config_file: The file base stores are declared in.
-        allow_hosts: Host names besides loopback that a managed store may live on.
+        allow_hosts: Hosts besides loopback that a managed store may live on: names, ``*.names``, addresses, networks.
         allow_token_env: Patterns of environment variables whose value a managed store may be sent.
     """
 
@@ -63,6 +62,11 @@ class AdminPolicy:
     allow_hosts: tuple[str, ...] = ()
     allow_token_env: tuple[str, ...] = ("CALLOSUM_*", "SEREN_*")
     notes: tuple[str, ...] = field(default=())
+
+    @property
+    def hosts(self) -> HostRules:
+        """`allow_hosts`, read."""
+        return rules_of(self.allow_hosts)
 
 
 class Administration:
@@ -95,21 +99,29 @@ class Administration:
             notes=[*self._policy.notes, *self._overlay.notes] or None,
         )
 
-    async def add_store(self, request: AddStoreRequest) -> AddResult:
+    async def add_store(self, request: AddStoreRequest, consent: Consent | None = None) -> AddResult:
         """Add a managed store after asking whether it answers; it is added either way, and the answer says so.
+
+        Args:
+            request: The store.
+            consent: Asks a person about a host that the settings do not have; None refuses it.
 
         Raises:
             DuplicateStore: If the name is taken.
             InvalidInput: If the type, the URL or the token's variable is not allowed.
             SettingsError: If the overlay cannot be written.
         """
+        self._check_new(request)
+        _adapter(_spec(request, self._tokens))  # a person is asked only about what could be added
+        place = await settled(request, self._policy.hosts, consent)
         async with self._lock:
             self._check_new(request)
-            spec = _spec(request, self._tokens)
+            spec = _spec(request, self._tokens, place)
             store = Store.of(spec, _adapter(spec))
             try:
                 probe = await self._probe_one(store)
-                await anyio.to_thread.run_sync(self._overlay.add, request)
+                kept = request.model_copy(update={"url": place.url})
+                await anyio.to_thread.run_sync(self._overlay.add, kept, place.hosts.agreed)
             except BaseException:
                 await store.connection.retire()
                 raise
@@ -161,7 +173,7 @@ class Administration:
             raise DuplicateStore(f"name: a store named {request.name!r} exists already; choose another name")
         if len(stores.stores) >= _MAX_STORES:
             raise InvalidInput(f"name: {_MAX_STORES} stores are the most", field="name")
-        check_url(request.url, self._policy.allow_hosts)
+        checked_target(request.url)
         wanted = request.token_env
         if wanted and not any(fnmatch.fnmatchcase(wanted, pattern) for pattern in self._policy.allow_token_env):
             allowed = ", ".join(self._policy.allow_token_env)
@@ -182,39 +194,7 @@ def _clock(state: State) -> Clock:
     )
 
 
-def store_out(store: Store, probe: Outcome[ProbeReport] | None = None) -> StoreOut:
-    """A caller's view of a store; never its token or its headers."""
-    spec, connection, kind = store.spec, store.connection, registry.adapter_class(store.spec.type)
-    report = probe.value if probe is not None else None
-    return StoreOut(
-        name=spec.name,
-        type=spec.type,
-        url=shown_url(spec.url),
-        weight=spec.weight,
-        floor=spec.floor,
-        enabled=spec.enabled,
-        tier=spec.tier,
-        timeout_s=spec.timeout_s,
-        required=spec.required,
-        managed=spec.managed,
-        auth=spec.token is not None,
-        side_effects=kind.side_effects,
-        changes=kind.changes or None,
-        calls=connection.calls,
-        failures=connection.failures,
-        last=None if connection.last is None else EngineOut.of(connection.last),
-        health=None if probe is None else _health(probe),
-        entries=None if report is None else report.entries,
-        last_ingest=None if report is None else iso_utc(report.last_ingest),
-    )
-
-
-def _health(probe: Outcome[ProbeReport]) -> EngineOut:
-    status = probe.status if probe.value is None else replace(probe.status, detail=probe.value.detail)
-    return EngineOut.of(status)
-
-
-def _spec(request: AddStoreRequest, tokens: TokenSource) -> StoreSpec:
+def _spec(request: AddStoreRequest, tokens: TokenSource, place: Place | None = None) -> StoreSpec:
     try:
         token = tokens(request.token_env or "", "")
     except SettingsError as fault:
@@ -222,12 +202,13 @@ def _spec(request: AddStoreRequest, tokens: TokenSource) -> StoreSpec:
     return StoreSpec(
         name=request.name,
         type=request.type,
-        url=request.url.rstrip("/"),
+        url=request.url.rstrip("/") if place is None else place.url,
         weight=request.weight,
         floor=request.floor,
         tier=request.tier,
         token=token,
         managed=True,
+        hosts=LOOPBACK_ONLY if place is None else place.hosts,
     )
 
 

@@ -12,7 +12,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -20,6 +20,7 @@ from typing import Annotated, Any, cast
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from callosum_mcp.errors import SettingsError
+from callosum_mcp.models.hosts import HostRules
 from callosum_mcp.models.requests import NAME_PATTERN, AddStoreRequest, reason
 from callosum_mcp.models.values import StoreSpec, Tier
 
@@ -49,6 +50,7 @@ class OverlayEntry(BaseModel):
     token: SecretStr | None = None
     token_env: str = ""
     token_keyring: str = ""
+    agreed_hosts: list[str] = Field(default_factory=list[str])
 
     def spec(self, tokens: TokenSource) -> StoreSpec:
         """The store it declares, with its token resolved."""
@@ -64,6 +66,7 @@ class OverlayEntry(BaseModel):
             if self.token and self.token.get_secret_value()
             else tokens(self.token_env, self.token_keyring),
             managed=True,
+            hosts=HostRules(agreed=frozenset(self.agreed_hosts)),
         )
 
 
@@ -78,25 +81,41 @@ class Overlay:
     def __init__(self, path: Path | None, tokens: TokenSource) -> None:
         self.path = path
         self._tokens = tokens
-        self.notes: list[str] = []
+        self._known: list[Entry] = []
+        self._kept_aside: list[str] = []
+        self._left_out: list[str] = []
+
+    @property
+    def notes(self) -> list[str]:
+        """What was set aside since the start, and what the last reading left out."""
+        return [*self._kept_aside, *self._left_out]
 
     def load(self) -> list[StoreSpec]:
-        """The managed stores of the file; what cannot be used is left out and said in `notes`."""
+        """The managed stores of the file; what cannot be used is left out and said in `notes`.
+
+        If the file can no longer be used as a whole, the stores that were read from it before.
+        """
+        self._left_out = []
         specs: list[StoreSpec] = []
         for entry in self._usable():
             try:
                 specs.append(_validated(entry).spec(self._tokens))
             except SettingsError as fault:
-                self.notes.append(f"overlay: store {_name(entry)!r} left out: {fault}")
+                self._left_out.append(f"overlay: store {_name(entry)!r} left out: {fault}")
         return specs
 
-    def add(self, request: AddStoreRequest) -> None:
+    def add(self, request: AddStoreRequest, agreed: Collection[str] = ()) -> None:
         """Append one store.
+
+        Args:
+            request: The store.
+            agreed: Hosts that a person agreed to when it was added.
 
         Raises:
             SettingsError: If the file cannot be written.
         """
-        entry: Entry = request.model_dump(mode="json", exclude_none=True)
+        hosts = {"agreed_hosts": sorted(agreed)} if agreed else {}
+        entry: Entry = {**request.model_dump(mode="json", exclude_none=True), **hosts}
         self._update(lambda entries: [*(e for e in entries if _name(e) != request.name), entry])
 
     def remove(self, name: str) -> None:
@@ -113,42 +132,49 @@ class Overlay:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with _locked(self.path):
-                _replace(self.path, change(self._read_or_set_aside(self.path)))
+                entries = change(self._read_or_set_aside(self.path))
+                _replace(self.path, entries)
+                self._known = entries
         except OSError as fault:
             raise SettingsError(
                 f"cannot be written ({fault.strerror or fault}); nothing was changed", source=str(self.path)
             ) from fault
 
     def _usable(self) -> list[Entry]:
-        """The entries; none, and the reason in `notes`, if the file cannot be used."""
+        """The entries; those known before, and the reason in `notes`, if the file cannot be used."""
         if self.path is None:
             return []
         try:
-            return _read(self.path)
+            self._known = _read(self.path)
         except _CorruptError:
-            return self._repaired(self.path)
+            self._repair(self.path)
         except OSError as fault:
-            self.notes.append(f"overlay {self.path} cannot be read ({fault.strerror}); it is left as it is")
-            return []
+            self._left_out.append(f"overlay {self.path} cannot be read ({fault.strerror}); it is left as it is")
+        return self._known
 
-    def _repaired(self, path: Path) -> list[Entry]:
+    def _repair(self, path: Path) -> None:
         try:
             with _locked(path):
-                return self._read_or_set_aside(path)
+                self._known = self._read_or_set_aside(path)
         except OSError as fault:
             why = fault.strerror or fault
-            self.notes.append(f"overlay {path} is corrupt and cannot be set aside ({why}); it is left as it is")
-            return []
+            self._left_out.append(f"overlay {path} is corrupt and cannot be set aside ({why}); it is left as it is")
 
     def _read_or_set_aside(self, path: Path) -> list[Entry]:
-        """The entries, read under the lock: what another process wrote meanwhile is not corrupt."""
+        """The entries, read under the lock: what another process wrote meanwhile is not corrupt.
+
+        In the place of a corrupt file comes what was last known to stand in it.
+        """
         try:
             return _read(path)
         except _CorruptError as fault:
             kept = path.with_name(f"{path.name}.corrupt-{time.time_ns()}")
             path.rename(kept)
-            self.notes.append(f"overlay {path} {fault}; it was kept as {kept.name} and managed stores start empty")
-            return []
+            if self._known:
+                _replace(path, self._known)
+            now = "the stores known here took its place" if self._known else "managed stores start empty"
+            self._kept_aside.append(f"overlay {path} {fault}; it was kept as {kept.name} and {now}")
+            return self._known
 
 
 class _CorruptError(Exception):

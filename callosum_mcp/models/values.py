@@ -13,6 +13,7 @@ from typing import Literal, TypeVar, dataclass_transform
 from pydantic import SecretStr
 
 from callosum_mcp.errors import Reason
+from callosum_mcp.models.hosts import LOOPBACK_ONLY, HostRules
 
 _T = TypeVar("_T")
 
@@ -53,7 +54,7 @@ class TransportSpec:
 
     type: Literal["auto", "stdio", "sse", "http"] = "auto"
     command: str = ""
-    args: tuple[str, ...] = ()
+    args: tuple[str, ...] = field(default=(), repr=False)  # may hold a key
     env: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     cwd: str = ""
     protocol: Literal["auto", "legacy"] | None = None
@@ -79,6 +80,7 @@ class StoreSpec:
         token: Bearer token for this store alone.
         transport: How an engine behind MCP is reached, where the URL alone does not tell.
         managed: Added at run time and kept in the overlay, rather than declared in the config file.
+        hosts: Where one that is managed may be.
         optional: Nobody declared it: that it is not running is no fault (zero-config start).
     """
 
@@ -97,7 +99,13 @@ class StoreSpec:
     token: SecretStr | None = None
     transport: TransportSpec | None = None
     managed: bool = False
+    hosts: HostRules = LOOPBACK_ONLY
     optional: bool = False
+
+    @property
+    def rules(self) -> HostRules | None:
+        """Where its connections may go; None: anywhere, since it stands in the settings file."""
+        return self.hosts if self.managed else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -62,6 +62,9 @@ def answers(statements: Sequence[Statement], question: Question) -> list[Answer]
     if not question.closed and (contrast.open_ended(question) or in_slots < _PAIR):
         for statement, found in zip(statements, slots, strict=True):
             found.update(_slots(statement, inquiry, openly=True))
+    if all(_typed(found, question) for found in slots if "open" in found):
+        for found in slots:
+            found.pop("open", None)  # all of them answer in slots of the question, which is where they are compared
     answered = [
         Answer(
             statement,

@@ -109,8 +109,6 @@ def _in_a_path(front: Sequence[Token], at: int) -> bool:
     return following is not None and following.gap in _FILE
 
 
-
-
 def lead_of(front: Sequence[Token], tokens: Sequence[Token]) -> frozenset[tuple[str, ...]]:
     """The words of a front that could name something: stem, and concepts if it has any.
 
@@ -123,7 +121,7 @@ def lead_of(front: Sequence[Token], tokens: Sequence[Token]) -> frozenset[tuple[
         for token, following in zip(front, tokens[1:], strict=False)
         if token.kind == "word"
         and token.gap not in _FILE
-        and following.gap not in _FILE
+        and (following.gap not in _FILE or following.light)
         and (unknown(token) or _known_name(token, token is front[-1]))
     )
 

@@ -217,25 +217,42 @@ def _add(
     whole = {name: values for name, values in reading.scopes.items() if name not in _NUMBER_DIMENSIONS}
     for said in reading.said:
         if _of_use(said, question):
-            narrowed = {name: v for name, v in {**whole, **said.scopes}.items() if name not in said.inner}
+            narrowed = _without({**whole, **said.scopes}, said.inner)
             statement.claims.append(_claim(said, reading, subject, {**scopes, **narrowed}, question, keyed, position))
-    if keyed:
-        statement.claims.extend(_unlisted(statement.claims, reading, subject, {**scopes, **whole}, question, position))
+    statement.claims.extend(
+        _unlisted(statement.claims, reading, subject, {**scopes, **whole}, question, keyed, position)
+    )
 
 
 def _unlisted(
-    known: list[Claim], reading: Reading, subject: frozenset[str], scopes: Scopes, question: Question, position: int
+    known: list[Claim],
+    reading: Reading,
+    subject: frozenset[str],
+    scopes: Scopes,
+    question: Question,
+    keyed: bool,
+    position: int,
 ) -> list[Claim]:
     """The value of a key that asks for a choice, where no list has it: a choice all the same, and another one."""
     classes = [slot for slot in question.slots if slot.startswith("choice:")]
     if not question.topics & reading.wide or any(claim.value.slot in classes for claim in known):
         return []
+    if any(said.value.slot in question.slots - {"open"} for said in reading.said):
+        return []
+    typed = {said.at for said in reading.said if said.value.slot not in ("open", "loose")}
     return [
-        _claim(_chosen(said, slot), reading, subject, scopes, question, True, position)
+        _claim(_chosen(said, slot), reading, subject, _without(scopes, said.inner), question, keyed, position)
         for said in reading.said
-        if said.value.slot == "open" and len(said.value.data) <= _UNLISTED_WORDS
+        if said.value.slot == "open"
+        and (keyed or said.at not in typed)
+        and len(said.value.data) <= _UNLISTED_WORDS
+        and (keyed or not question.topics.isdisjoint(said.label))
         for slot in classes
     ]
+
+
+def _without(scopes: Scopes, inner: frozenset[str]) -> Scopes:
+    return {name: values for name, values in scopes.items() if name not in inner}
 
 
 def _chosen(said: Said, slot: str) -> Said:

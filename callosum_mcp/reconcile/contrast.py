@@ -28,6 +28,7 @@ _PLACES = frozenset("provider host room home region url path".split())
 _OPEN_SLOTS = frozenset({"open", "place", "host", "room", "choice", "*"})
 _PIECES = re.compile(r"[^\W_]+")
 TWIN_WORDS = frozenset("with in at on by via through mit bei im auf in en chez dans avec w na z em no na con".split())
+_NUMERIC = re.compile(r"v?\d[\d.,]*")
 _MENTION = 3  # letters of a word that may be found inside another
 
 
@@ -217,13 +218,14 @@ def _other_attribute(a: Claim, b: Claim, sides: tuple[Statement, Statement], que
 
 
 def _replaced(claim: Claim, other: Claim, statement: Statement, question: Question) -> bool:
-    around = claim.label | claim.near | statement.context
+    around = claim.label | claim.wide | statement.context
     if claim.value.slot != "open":
         return False
     missing = [
         word
         for word in question.focus.words - _GENERIC
-        if named_in(word, other.label | other.near) and not named_in(word, around)
+        if named_in(word, other.label | other.near)
+        and not (named_in(word, around) or (len(word) > _MENTION and word in statement.squeezed))
     ]
     asked = question.stems | question.topics
     return bool(missing) and any(
@@ -245,7 +247,7 @@ def _meant(word: str) -> frozenset[tuple[str, str, str]]:
 
 
 def _digits(words: frozenset[str]) -> bool:
-    return all(word.isdigit() for word in words)
+    return all(_NUMERIC.fullmatch(word) is not None for word in words)
 
 
 def _mentions(statement: Statement, words: frozenset[str], own: Claim) -> bool:

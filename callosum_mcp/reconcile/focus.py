@@ -52,9 +52,10 @@ NO_FOCUS = Focus(frozenset(), frozenset(), frozenset())
 def focus_of(tokens: Sequence[Token]) -> Focus:
     """The focus of a query."""
     content = [at for at, token in enumerate(tokens) if _counts(token)]
-    content = [at for at in content if tokens[at].low not in VERBS] or content
     if not content:
         return NO_FOCUS
+    if tokens[0].low in ASKS or tokens[0].low in WHICH:
+        content = [at for at in content if tokens[at].low not in VERBS] or content
     chosen, heads = _chosen(tokens, content)
     known = frozenset(sense.name for at in heads for sense in tokens[at].senses if sense.role in ("attr", "state"))
     plural = bool(heads) and tokens[0].low not in ASKS and all(_is_plural(tokens[at]) for at in heads)
@@ -90,7 +91,7 @@ def _chosen(tokens: Sequence[Token], content: list[int]) -> tuple[list[int], lis
     if counted is not None and any(at > counted for at in content):
         return [at for at in content if at > counted], [next(at for at in content if at > counted)]
     last = tokens[content[-1]]
-    stated = last.named("state") is not None and not last.named("attr")
+    stated = content[-1] == len(tokens) - 1 and last.named("state") is not None and not last.named("attr")
     if len(content) == 1 or tokens[0].low in _YES_NO or stated:
         return [], []  # a subject, and any attribute of it; a state
     return _asked(tokens, content) or _before_of(tokens, content) or (content, content)

@@ -74,11 +74,22 @@ def _other_year(a: Claim, b: Claim) -> bool:
     return bool(a.years and b.years) and a.years.isdisjoint(b.years)
 
 
+def _attribute(word: str) -> bool:
+    return any(sense.role == "attr" for sense in senses_of(word))
+
+
+_TOO_SHORT = 3  # letters of a word that names nothing by itself
+
+
 def _strangers(mine: Statement, theirs: Statement, question: Question) -> bool:
-    """Whether neither hit names anything of the subject, nor do they start with or belong to the same."""
+    """Whether neither hit names anything of the subject, nor do they share another name."""
     if not question.anchors or any(_has(anchor, side) for anchor in question.anchors for side in (mine, theirs)):
         return False
-    return (mine.openers | mine.home).isdisjoint(theirs.openers | theirs.home)
+    asked = question.focus.words | question.focus.rest
+    if any(word in mine.words and word in theirs.words and not _attribute(word) for word in asked):
+        return False
+    shared = (mine.lone | mine.home) & (theirs.lone | theirs.home)
+    return not any(len(word) > _TOO_SHORT and word not in question.stems and not senses_of(word) for word in shared)
 
 
 def _namesakes(mine: Statement, theirs: Statement, question: Question) -> bool:

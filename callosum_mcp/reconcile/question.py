@@ -95,7 +95,10 @@ def understand(query: str) -> Question:
         anchors=tuple(_anchors(runs)),
         topics=frozenset(topic for token in free for topic in token.ids),
         slots=frozenset(
-            _slots(aimed) | _yes_or_no(tokens, free) | {slot for token in free for slot in ASKS.get(token.low, ())}
+            _slots(aimed)
+            | _asked_for_up(tokens)
+            | _yes_or_no(tokens, free)
+            | {slot for token in free for slot in ASKS.get(token.low, ())}
         ),
         stems=frozenset(token.stem or token.low for token in tokens),
         scopes={name: frozenset(values) for name, values in scopes.items()},
@@ -105,14 +108,19 @@ def understand(query: str) -> Question:
     )
 
 
+_VAGUE = frozenset("size limit length level name type mode".split())
+"""Attributes of attributes: the disk's size."""
+
+
 def _aimed(free: list[Token], focus: Focus) -> list[Token]:
     """The words that say what is asked for: the head of the focus if a list knows it, else all but the subject."""
     heads = [token for token in free if (token.stem or token.low) in focus.heads]
-    if any(sense.role == "attr" and sense.name in SLOTS_OF for token in heads for sense in token.senses):
+    concepts = {sense.name for token in heads for sense in token.senses if sense.role == "attr"}
+    if concepts - _VAGUE and not concepts.isdisjoint(SLOTS_OF):
         return heads
     if not focus.words:
         return free
-    which = free[0].low in WHICH  # … does it run: the verb asks for nothing
+    which = bool(free) and free[0].low in WHICH  # … does it run: the verb asks for nothing
     return [
         token for token in free if (token.stem or token.low) not in focus.rest and not (which and token.low in VERBS)
     ]
@@ -134,7 +142,7 @@ def _slots(tokens: list[Token]) -> set[str]:
                 found.add(f"state:{sense.name}")
             elif sense.role == "choice" and len(token.low) > _LANGUAGE_CODE:
                 classes.add(f"choice:{sense.name}")
-    return _narrowed(found | _asked_for_up(tokens), classes, tokens)
+    return _narrowed(found, classes, tokens)
 
 
 def _narrowed(found: set[str], classes: set[str], tokens: list[Token]) -> set[str]:

@@ -127,7 +127,7 @@ def label(title: str, project: str, key: str, place: str) -> Label:
     chosen = tokenise(" ; ".join((title, project, key)))
     tokens = [*chosen, *tokenise(place.replace("/", " / "))]
     draft = any(token.marked("example") or token.low in _DRAFTS for token in tokenise(title))
-    home = frozenset(words_of(tokenise(project)))
+    home = frozenset(words_of(tokenise(project)[:-1]))
     named = frozenset(words_of(tokens))
     return Label(names_of(tokens), named, home, opener_of(tokenise(title)), scopes_of(chosen), draft)
 
@@ -209,7 +209,7 @@ def _asserted(sentence: Sentence, found: Found, events: set[int], many: bool) ->
 
 
 def _entry_of_a_log(tokens: Sequence[Token]) -> bool:
-    """``2 Sept: it was …``: a day, without a time, and a colon; what follows happened then."""
+    """``3 May: it was …``: a day, without a time, and a colon; what follows happened then."""
     month = next((at for at, token in enumerate(tokens[:2]) if token.named("month")), None)
     if month is None or len(tokens) < month + 3:
         return False

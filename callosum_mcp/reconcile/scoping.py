@@ -113,7 +113,7 @@ def _plain_word(tokens: Sequence[Token], at: int, name: str, value: str) -> bool
         )
     following = tokens[at + 1] if at + 1 < len(tokens) else None
     if name == "env" and following is not None and following.low == "=":
-        return True  # ``stage=lint``
+        return True  # ``stage=bake``
     return value in _AMBIGUOUS and not _isolated(tokens, at)
 
 

@@ -108,7 +108,7 @@ def _meant(tokens: list[Token], marks: set[str]) -> str:
     ):
         return "example"
     if tokens[0].named("scope", "quarter") and len(tokens) > 2 and tokens[2].gap.startswith(":"):
-        return "plan"  # ``Q2 2027: …``
+        return "plan"  # ``Q3 2031: …``
     if "hypo" in marks or tokens[0].marked("hypo_start"):
         return "condition"
     if "plan" in marks and not any(token.marked("change") and token.low in ("now",) for token in tokens):
@@ -160,7 +160,7 @@ _UNTIL = frozenset("until till bis jusqu hasta fino até do".split())
 
 
 def _ended_clauses(tokens: list[Token], clauses: list[int]) -> frozenset[int]:
-    """``Until August it was …, now``: a clause that starts with an end, in a sentence that tells of a change."""
+    """``Until May it was …, now``: a clause that starts with an end, in a sentence that tells of a change."""
     starts = [at for at in range(len(tokens)) if not at or clauses[at] != clauses[at - 1]]
     return frozenset(
         clauses[at]

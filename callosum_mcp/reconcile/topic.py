@@ -77,7 +77,8 @@ def _person_on_topic(claim: Claim, statement: Statement, question: Question, wan
     if role != "any":
         return not roles or "a:" + role in roles
     handed = claim.arrived and claim.changed
-    return (handed or bool(wanted & (claim.wide | statement.context))) and question.stems.isdisjoint(
+    named = roles or wanted
+    return (handed or bool(named & (claim.wide | statement.context))) and question.stems.isdisjoint(
         str(name) for name in claim.value.data
     )
 

@@ -79,8 +79,11 @@ def _choices(a: Value, b: Value) -> Relation:
 
 
 def _kin(a: str, b: str) -> bool:
-    """The same member, or one a kind of the other (``kubernetes>k3s``)."""
-    return a == b or a.startswith(b + ">") or b.startswith(a + ">")
+    """The same member, one a kind of the other (``kubernetes>k3s``), or the same words and more (``steel``)."""
+    if a == b or a.startswith(b + ">") or b.startswith(a + ">"):
+        return True
+    mine, theirs = set(a.split()), set(b.split())
+    return mine <= theirs or theirs <= mine
 
 
 def _quantities(a: object, b: object, slack: float) -> Relation:

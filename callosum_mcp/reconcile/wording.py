@@ -42,13 +42,19 @@ def alike(a: str, b: str) -> bool:
 
 
 def _folded(word: str) -> str:
-    """A German word without the e of a spelled-out umlaut (``huehner``)."""
+    """A German word without the e of a spelled-out umlaut (``muehle``)."""
     return word.replace("ae", "a").replace("oe", "o").replace("ue", "u")
 
 
 def named_in(word: str, words: frozenset[str]) -> bool:
     """Whether a word, or another form of it, is among others."""
-    return word in words or any(alike(word, other) for other in words)
+    if word in words:
+        return True
+    first = word[:1]
+    for other in words:
+        if (other[:1] == first or other.endswith(word) or word.endswith(other)) and alike(word, other):
+            return True
+    return False
 
 
 def _shared(a: str, b: str) -> int:

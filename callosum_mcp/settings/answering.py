@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 from callosum_mcp.errors import SettingsError
 from callosum_mcp.models.asking import AnswerPolicy, BackendSpec, RerankSpec
-from callosum_mcp.settings.environment import token_from
-from callosum_mcp.settings.model import Answer, BackendSection
+from callosum_mcp.settings.answer_model import Answer, BackendSection
 from callosum_mcp.settings.source import KeyPath, Source
+from callosum_mcp.settings.tokens import token_from
 
 DEFAULT_URLS = {"ollama": "http://127.0.0.1:11434", "openai": "http://127.0.0.1:1234", "anthropic": ""}
 DEFAULT_MODELS = {"ollama": "qwen3:8b"}

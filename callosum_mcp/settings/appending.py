@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _STEP = 2
 _WIDE = 1_000_000  # no line is folded
+_NO_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,7 +69,7 @@ def _json(text: str, name: str, entries: list[dict[str, Any]]) -> str:
     data = parse_json(text, name).data
     found = re.search(r"\n([ \t]+)\S", text)
     indent = found.group(1) if found else "  "
-    return json.dumps({**data, "stores": [*_listed(data, name), *entries]}, indent=indent, ensure_ascii=False) + "\n"
+    return _json_text({**data, "stores": [*_listed(data, name), *entries]}, indent) + "\n"
 
 
 def _yaml(text: str, name: str, stores: Sequence[NewStore]) -> str:
@@ -88,7 +89,8 @@ def _yaml(text: str, name: str, stores: Sequence[NewStore]) -> str:
     if value.start_mark.index < key.end_mark.index:
         raise SettingsError("stores: is an alias of another part; write the new ones by hand", source=name)
     if isinstance(value, yaml.SequenceNode) and not value.flow_style:
-        return _after(text, value, blocks(stores, value.start_mark.column))
+        column = _dash(text, value)
+        return _after(text, value, column, blocks(stores, column))
     if isinstance(value, yaml.SequenceNode) and value.value:
         return _into(text, value, stores)
     return _instead(text, key, value, blocks(stores, key.start_mark.column + _STEP))
@@ -123,7 +125,17 @@ def _end(node: yaml.CollectionNode) -> int:
     return cast("int", (last[1] if isinstance(last, tuple) else last).end_mark.index)  # pyright: ignore[reportUnknownMemberType]
 
 
-def _after(text: str, node: yaml.Node, lines: str) -> str:
+def _dash(text: str, listed: yaml.SequenceNode) -> int:
+    """The column of a block's dashes; where the block has an anchor, it begins before the first of them."""
+    first = (
+        re.compile(r"[^\n]*\n( *)-").match(text, listed.start_mark.index)
+        if text[listed.start_mark.index] == "&"
+        else None
+    )
+    return listed.start_mark.column if first is None else len(first.group(1))
+
+
+def _after(text: str, node: yaml.Node, column: int, lines: str) -> str:
     """Lines after the last line of a block, and after the comments that are indented like a part of it."""
     import yaml
 
@@ -134,7 +146,6 @@ def _after(text: str, node: yaml.Node, lines: str) -> str:
     at = last.end_mark.index
     if at and text[at - 1 : at] != "\n":
         at = _line_end(text, at)
-    column = node.start_mark.column
     while (comment := re.compile(r"( +)#[^\n]*(\n|$)").match(text, at)) and len(comment.group(1)) >= max(column, 1):
         at = comment.end()
     return _ended(text[:at]) + lines + text[at:]
@@ -173,7 +184,13 @@ def _ended(text: str) -> str:
 
 
 def _inline(store: NewStore) -> str:
-    return json.dumps(dict(store.entry), ensure_ascii=False)
+    return _json_text(dict(store.entry), None)
+
+
+def _json_text(value: object, indent: str | None) -> str:
+    """JSON that is YAML, too: it has escapes for what YAML takes for a line end or for no character at all."""
+    text = json.dumps(value, indent=indent, ensure_ascii=False)
+    return _NO_YAML.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 def _dumped(entry: dict[str, Any]) -> str:

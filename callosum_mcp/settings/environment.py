@@ -1,4 +1,4 @@
-"""The environment as settings: names over the file, ``${VAR}`` inside it, tokens by variable or keyring.
+"""The environment as settings: names over the file, ``${VAR}`` inside it.
 
 Above: the loader. Below: nothing. With `source`, the only reader of the environment in the package; it takes the
 environment as a mapping, so that a test gives its own.
@@ -6,13 +6,10 @@ environment as a mapping, so that a test gives its own.
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any, cast
-
-from pydantic import SecretStr
+from typing import Any
 
 from callosum_mcp.errors import SettingsError
 from callosum_mcp.models.knobs import Knobs
@@ -22,13 +19,19 @@ PREFIX, PEER_PREFIX = "CALLOSUM_", "SEREN_SCC_"
 
 _PLACE = re.compile(r"\$\{([^}]*)(\}?)")
 _VARIABLE = re.compile(r"(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?", re.DOTALL)
-_LISTS = frozenset({"ALLOWED_HOSTS", "ALLOWED_ORIGINS", "ALLOW_HOSTS", "ALLOW_TOKEN_ENV", "PORTS", "ALIASES"})
+_LISTS = frozenset(
+    {"ALLOWED_HOSTS", "ALLOWED_ORIGINS", "ALLOW_HOSTS", "ALLOW_TOKEN_ENV", "PORTS", "ALIASES", "BEARER_TOKENS"}
+)
+_DOORS = "BEARER_TOKEN"  # whoever sets one of these wants the door shut, so an empty one is no wish to have it open
 
 NAMES: dict[str, KeyPath] = {
     **{name.upper(): ("federation", name) for name in Knobs.model_fields},
     **{
         name.upper(): ("server", name)
-        for name in "host port ports bearer_token bearer_token_env bearer_token_keyring allow_open_lan".split()
+        for name in (
+            "host port ports bearer_token bearer_tokens bearer_token_env bearer_token_keyring bearer_token_file "
+            "allow_open_lan"
+        ).split()
     },
     "ALLOWED_HOSTS": ("server", "allowed_hosts"),
     "ALLOWED_ORIGINS": ("server", "allowed_origins"),
@@ -61,12 +64,15 @@ def overrides(environ: Mapping[str, str]) -> dict[KeyPath, tuple[str, Any]]:
     """Settings out of the environment as path → (variable, value); our names win over the peer's.
 
     Raises:
-        SettingsError: If a variable is nearly one of ours: a typo must not be silently without effect.
+        SettingsError: If a variable is nearly one of ours, or one of ours that names a token is empty: neither must be
+            silently without effect.
     """
     found: dict[KeyPath, tuple[str, Any]] = {}
     for theirs, ours in _PEER_NAMES.items():
         _take(environ, PEER_PREFIX + theirs, ours, found)
     for name in NAMES:
+        if name.startswith(_DOORS) and environ.get(PREFIX + name, "set").strip(" ,") == "":
+            raise SettingsError("is empty; give it what it names, or unset it", source=f"variable {PREFIX}{name}")
         _take(environ, PREFIX + name, name, found)
     _refuse_typos(environ)
     return found
@@ -112,33 +118,3 @@ def expand(value: str, environ: Mapping[str, str]) -> str:
         return given
 
     return _PLACE.sub(replaced, value)
-
-
-def token_from(environ: Mapping[str, str], variable: str, keyring_entry: str) -> SecretStr | None:
-    """The token named by a variable or a keyring entry; None if neither is named.
-
-    Raises:
-        SettingsError: If what is named holds nothing: a missing token must not silently turn authorisation off.
-    """
-    if keyring_entry:
-        return SecretStr(_from_keyring(keyring_entry))
-    if not variable:
-        return None
-    value = environ.get(variable, "")
-    if not value:
-        raise SettingsError(f"names the environment variable {variable}, which is not set")
-    return SecretStr(value)
-
-
-def _from_keyring(entry: str) -> str:
-    service, slash, user = entry.rpartition("/")
-    if not slash:
-        raise SettingsError("must be service/user")
-    try:
-        keyring = cast("Any", importlib.import_module("keyring"))
-    except ImportError:
-        raise SettingsError("needs the package keyring: pip install 'callosum-mcp[keyring]'") from None
-    value = keyring.get_password(service, user)
-    if not value:
-        raise SettingsError(f"the keyring holds nothing for {entry}")
-    return str(value)

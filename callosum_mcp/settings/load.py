@@ -8,7 +8,7 @@ the defaults. File: ``--config``, ``CALLOSUM_CONFIG``, ``./callosum.yaml``, ``./
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -20,11 +20,16 @@ from callosum_mcp.errors import SettingsError
 from callosum_mcp.models.asking import AnswerPolicy
 from callosum_mcp.models.knobs import Knobs
 from callosum_mcp.models.requests import reason
-from callosum_mcp.models.values import StoreSpec, TransportSpec
+from callosum_mcp.models.values import StoreSpec
+from callosum_mcp.settings.answer_model import BackendSection
 from callosum_mcp.settings.answering import answer_policy
-from callosum_mcp.settings.environment import PEER_PREFIX, PREFIX, expand, overrides, token_from
-from callosum_mcp.settings.model import BackendSection, Settings, StoreSection, TransportSection
+from callosum_mcp.settings.environment import PEER_PREFIX, PREFIX, expand, overrides
+from callosum_mcp.settings.model import Settings, StoreSection, TransportSection
+from callosum_mcp.settings.origin import Changes, Origin
 from callosum_mcp.settings.source import KeyPath, Source, read_source
+from callosum_mcp.settings.stamps import Stamp, stamps
+from callosum_mcp.settings.stores import declared, store_spec
+from callosum_mcp.settings.tokens import bearers, token_files
 
 DEFAULT_STORES = (
     StoreSpec(name="notes", type="notes", url="."),
@@ -33,7 +38,9 @@ DEFAULT_STORES = (
 )
 """The stores of a start without any settings."""
 
-_MAY_HOLD_SECRETS = frozenset({"token", "bearer_token", "headers", "options", "url", "rerank_url", "transport"})
+_MAY_HOLD_SECRETS = frozenset(
+    {"token", "bearer_token", "bearer_tokens", "headers", "options", "url", "rerank_url", "transport"}
+)
 _LISTED: dict[str, type[BaseModel]] = {
     "stores": StoreSection,
     "backends": BackendSection,
@@ -44,9 +51,6 @@ _SHAPES = {
     "dict_type": "must be a mapping of names to values",
     "list_type": "must be a list",
 }
-Changes = Mapping[KeyPath, tuple[str, Any]]
-"""Settings out of the environment: path → (variable, value)."""
-
 _LOCAL_FILES = ("callosum.yaml", "callosum.yml", "callosum.json", "seren-corpus-callosum.yaml")
 
 
@@ -59,24 +63,30 @@ class Loaded:
         knobs: The federation's knobs.
         stores: The base stores in order.
         store_paths: Where each store is declared, for errors found later.
-        bearer: The token that callers of the HTTP side must send.
+        bearers: The tokens of which callers of the HTTP side must send one; none lets everybody in.
         file: The file read, if any.
         answering: How answers are written.
         overlay: Where managed stores are kept.
         source: The file's data and lines.
         environ: The environment it was read with.
+        read: The files it was read from, and what they looked like just before.
+        find: Looks for the file anew.
+        again: Reads everything anew.
     """
 
     settings: Settings
     knobs: Knobs
     stores: tuple[StoreSpec, ...]
     store_paths: tuple[KeyPath, ...]
-    bearer: SecretStr | None
+    bearers: tuple[SecretStr, ...]
     file: Path | None
     answering: AnswerPolicy
     overlay: Path
     source: Source
     environ: Mapping[str, str] = field(repr=False)
+    read: Mapping[Path, Stamp]
+    find: Callable[[], Path | None] = field(repr=False)
+    again: Callable[[], Loaded] = field(repr=False)
 
 
 def load(explicit: Path | None, environ: Mapping[str, str], cwd: Path) -> Loaded:
@@ -91,24 +101,33 @@ def load(explicit: Path | None, environ: Mapping[str, str], cwd: Path) -> Loaded
         SettingsError: If anything in them cannot be used; nothing is skipped or guessed.
     """
     file = find_file(explicit, environ, cwd)
-    source = read_source(file) if file else Source("defaults")
-    changes = overrides(environ)
-    data = _merged(_expanded(source, environ), changes)
-    settings = _validated(data, source, changes)
-    sections, paths = _sections(settings)
-    _refuse_duplicates(sections, paths, source)
-    specs = tuple(_spec(s, p, source, environ) for s, p in zip(sections, paths, strict=True))
+    before = stamps([file] if file else [])
+    origin = Origin(
+        file=file,
+        source=read_source(file) if file else Source("defaults"),
+        environ=environ,
+        changes=overrides(environ),
+        cwd=cwd,
+    )
+    settings = _validated(_merged(_expanded(origin), origin.changes), origin)
+    sections = declared(settings, origin)
+    overlay = _overlay(file, environ, cwd)
+    beside = stamps([*token_files(settings.server, sections, origin), overlay])
+    specs = tuple(store_spec(section, path, origin) for path, section in sections.items())
     return Loaded(
         settings=settings,
         knobs=settings.federation.knobs(),
         stores=specs if file else DEFAULT_STORES,
-        store_paths=paths if file else (("stores",),) * len(DEFAULT_STORES),
-        bearer=_bearer(settings, source, environ, changes),
+        store_paths=tuple(sections) if file else (("stores",),) * len(DEFAULT_STORES),
+        bearers=bearers(settings.server, origin),
         file=file,
-        answering=answer_policy(settings.answer, source, environ),
-        overlay=_overlay(file, environ, cwd),
-        source=source,
+        answering=answer_policy(settings.answer, origin.source, environ),
+        overlay=overlay,
+        source=origin.source,
         environ=environ,
+        read={**before, **beside},
+        find=partial(find_file, explicit, environ, cwd),
+        again=partial(load, explicit, environ, cwd),
     )
 
 
@@ -154,9 +173,9 @@ def _merged(data: dict[str, Any], changes: Changes) -> dict[str, Any]:
     return merged
 
 
-def _expanded(source: Source, environ: Mapping[str, str]) -> dict[str, Any]:
+def _expanded(origin: Origin) -> dict[str, Any]:
     """The file's data with variables replaced in every string, and without the keys that nothing was written after."""
-    return cast("dict[str, Any]", _expand_in(source.data, (), source, environ))
+    return cast("dict[str, Any]", _expand_in(origin.source.data, (), origin.source, origin.environ))
 
 
 def _expand_in(value: object, path: KeyPath, source: Source, environ: Mapping[str, str]) -> object:
@@ -174,20 +193,13 @@ def _expand_in(value: object, path: KeyPath, source: Source, environ: Mapping[st
         raise source.error(path, fault.problem) from None
 
 
-def _validated(data: dict[str, Any], source: Source, changes: Changes) -> Settings:
+def _validated(data: dict[str, Any], origin: Origin) -> Settings:
     try:
         return Settings.model_validate(data)
     except ValidationError as failure:
         error = failure.errors(include_url=False)[0]
         path = tuple(part for part in error["loc"])
-        raise _error(source, path, _problem(error, path), changes) from None
-
-
-def _error(source: Source, path: KeyPath, problem: str, changes: Changes) -> SettingsError:
-    """An error that names the variable the value came from, else its place in the file."""
-    if path in changes:
-        return SettingsError(problem, source=f"variable {changes[path][0]}")
-    return source.error(path, problem)
+        raise origin.error(path, _problem(error, path)) from None
 
 
 def _problem(error: Mapping[str, Any], path: KeyPath) -> str:
@@ -215,75 +227,3 @@ def _inner(model: type[BaseModel], name: str) -> type[BaseModel]:
     field = model.model_fields.get(name)
     inner = None if field is None else field.annotation
     return inner if isinstance(inner, type) and issubclass(inner, BaseModel) else model
-
-
-def _sections(settings: Settings) -> tuple[list[StoreSection], tuple[KeyPath, ...]]:
-    """All stores, those under `federation` first, with the place each stands at."""
-    inner, top = settings.federation.stores, settings.stores
-    paths: list[KeyPath] = [("federation", "stores", index) for index in range(len(inner))]
-    paths += [("stores", index) for index in range(len(top))]
-    return [*inner, *top], tuple(paths)
-
-
-def _refuse_duplicates(sections: list[StoreSection], paths: tuple[KeyPath, ...], source: Source) -> None:
-    seen: set[str] = set()
-    for section, path in zip(sections, paths, strict=True):
-        if section.name in seen:
-            raise source.error((*path, "name"), f"{section.name!r} stands twice; names of stores are unique")
-        seen.add(section.name)
-
-
-def _spec(section: StoreSection, path: KeyPath, source: Source, environ: Mapping[str, str]) -> StoreSpec:
-    plain = section.token if section.token and section.token.get_secret_value() else None
-    key = "token_keyring" if section.token_keyring else "token_env"
-    token = plain or _named(
-        source, (*path, key), partial(token_from, environ, section.token_env, section.token_keyring)
-    )
-    return StoreSpec(
-        name=section.name,
-        type=section.type,
-        url=section.url.rstrip("/") or section.url,
-        weight=section.weight,
-        floor=section.floor,
-        enabled=section.enabled,
-        tier=section.tier,
-        timeout_s=section.timeout_s,
-        concurrency=section.concurrency,
-        required=section.required,
-        options=section.options,
-        headers=section.headers,
-        token=token,
-        transport=_transport(section.transport),
-    )
-
-
-def _transport(section: TransportSection | None) -> TransportSpec | None:
-    if section is None:
-        return None
-    return TransportSpec(
-        type=section.type,
-        command=section.command,
-        args=tuple(section.args),
-        env=section.env,
-        cwd=section.cwd,
-        protocol=section.protocol,
-        connect_timeout_s=section.connect_timeout_s,
-    )
-
-
-def _bearer(settings: Settings, source: Source, environ: Mapping[str, str], changes: Changes) -> SecretStr | None:
-    server = settings.server
-    if server.bearer_token and server.bearer_token.get_secret_value():
-        return server.bearer_token
-    key = "bearer_token_keyring" if server.bearer_token_keyring else "bearer_token_env"
-    try:
-        return token_from(environ, server.bearer_token_env, server.bearer_token_keyring)
-    except SettingsError as fault:
-        raise _error(source, ("server", key), fault.problem, changes) from None
-
-
-def _named(source: Source, path: KeyPath, token: partial[SecretStr | None]) -> SecretStr | None:
-    try:
-        return token()
-    except SettingsError as fault:
-        raise source.error(path, fault.problem) from None

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic import AfterValidator, AliasChoices, ConfigDict, Field, SecretStr, model_validator
 
-from callosum_mcp.models.asking import BackendSize, BackendType
+from callosum_mcp.models.hosts import entry_of
 from callosum_mcp.models.knobs import Knobs
 from callosum_mcp.models.requests import NAME_PATTERN
 from callosum_mcp.models.values import Tier
+from callosum_mcp.settings.answer_model import Answer
+from callosum_mcp.settings.section import EnvName, Section
 
-_EnvName = Annotated[str, Field(max_length=128)]
 _PEER_OPTIONS = frozenset(
     "search_path topic_search_path include_short include_near include_long include_superseded with_surroundings "
     "project include_fundamentals".split()
@@ -38,11 +39,7 @@ def _peer_budget(schema: dict[str, Any]) -> None:
     budget["type"] = [budget["type"], "null"]
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, hide_input_in_errors=True)
-
-
-class Server(_Section):
+class Server(Section):
     """The HTTP side: where it listens and who gets in."""
 
     host: Annotated[str, Field(min_length=1, description="Address to listen on.")] = "127.0.0.1"
@@ -52,8 +49,14 @@ class Server(_Section):
         Field(max_length=8, description="Ports to listen on, all with the same routes; if set, port has no effect."),
     ] = Field(default_factory=list[int])
     bearer_token: Annotated[SecretStr | None, Field(description="Token callers must send; empty means open.")] = None
-    bearer_token_env: Annotated[_EnvName, Field(description="Environment variable that holds the token.")] = ""
+    bearer_tokens: Annotated[
+        list[SecretStr], Field(max_length=64, description="Several tokens, each of which lets a caller in.")
+    ] = Field(default_factory=list[SecretStr])
+    bearer_token_env: Annotated[EnvName, Field(description="Environment variable that holds the token.")] = ""
     bearer_token_keyring: Annotated[str, Field(description="Keyring entry service/user that holds the token.")] = ""
+    bearer_token_file: Annotated[
+        str, Field(max_length=1_000, description="File with tokens, one per line; lines that begin with # are none.")
+    ] = ""
     allow_open_lan: Annotated[bool, Field(description="Listen beyond loopback without a token. Anybody can read.")] = (
         False
     )
@@ -65,7 +68,7 @@ class Server(_Section):
     )
 
 
-class TransportSection(_Section):
+class TransportSection(Section):
     """How an engine behind MCP is reached, where its URL does not tell."""
 
     type: Annotated[
@@ -95,7 +98,7 @@ class TransportSection(_Section):
     ] = None
 
 
-class StoreSection(_Section):
+class StoreSection(Section):
     """One store."""
 
     model_config = ConfigDict(json_schema_extra=_peer_names)
@@ -136,12 +139,13 @@ class StoreSection(_Section):
         ),
     ] = None
     token_env: Annotated[
-        _EnvName,
+        EnvName,
         Field(
             validation_alias=AliasChoices("token_env", "bearer_token_env"),
             description="Environment variable that holds the token.",
         ),
     ] = ""
+    token_file: Annotated[str, Field(max_length=1_000, description="File that holds the token alone.")] = ""
     token_keyring: Annotated[
         str,
         Field(
@@ -184,18 +188,27 @@ class Federation(Knobs):
         return Knobs(**values)
 
 
-class Security(_Section):
+def _host_entry(entry: str) -> str:
+    entry_of(entry)
+    return entry
+
+
+class Security(Section):
     """What may be added at run time."""
 
-    allow_hosts: Annotated[list[str], Field(description="Hosts besides loopback that add_store may name.")] = Field(
-        default_factory=list[str]
-    )
+    allow_hosts: Annotated[
+        list[Annotated[str, AfterValidator(_host_entry)]],
+        Field(
+            max_length=256,
+            description="Hosts besides loopback that add_store may name: a name, *.name, an address or a network.",
+        ),
+    ] = Field(default_factory=list[str])
     allow_token_env: Annotated[
         list[str], Field(description="Patterns of variables that add_store's token_env may name.")
     ] = Field(default_factory=lambda: ["CALLOSUM_*", "SEREN_*"])
 
 
-class Surface(_Section):
+class Surface(Section):
     """What clients see besides the tools that are always there."""
 
     aliases: Annotated[
@@ -204,61 +217,7 @@ class Surface(_Section):
     ] = Field(default_factory=list[Literal["darwin_ask"]])
 
 
-class BackendSection(_Section):
-    """One model that may write answers."""
-
-    name: Annotated[
-        str | None, Field(pattern=NAME_PATTERN, description="What synthesis.backend calls it; the default is its type.")
-    ] = None
-    type: Annotated[BackendType, Field(description="ollama; openai for any endpoint in its shape; anthropic.")]
-    url: Annotated[
-        str | None, Field(repr=False, description="Base URL; Ollama's and LM Studio's ports here are known.")
-    ] = None
-    model: Annotated[
-        str | None, Field(min_length=1, max_length=200, description="Name of the model; qwen3:8b for ollama.")
-    ] = None
-    size: Annotated[
-        BackendSize, Field(description="small: cheap and factual questions. large: hard ones or several sources.")
-    ] = "any"
-    timeout_s: Annotated[float, Field(gt=0, le=120, description="Seconds it may write.")] = 20.0
-    paid: Annotated[
-        bool | None, Field(description="Whether a call may cost money; the default is no only for machines nearby.")
-    ] = None
-    token: Annotated[SecretStr | None, Field(description="Its key; better in token_env or token_keyring.")] = None
-    token_env: Annotated[_EnvName, Field(description="Environment variable that holds its key.")] = ""
-    token_keyring: Annotated[str, Field(description="Keyring entry service/user that holds its key.")] = ""
-
-
-class Answer(_Section):
-    """How `ask` writes answers. Without a backend they are put together from the hits."""
-
-    backends: Annotated[
-        list[BackendSection], Field(max_length=8, description="Models, in the order they are tried.")
-    ] = Field(default_factory=list[BackendSection])
-    synthesize: Annotated[bool, Field(description="Let a backend write; without backends this has no effect.")] = True
-    allow_paid: Annotated[bool, Field(description="Call backends that may cost money.")] = False
-    available_s: Annotated[
-        float, Field(gt=0, le=30, description="Seconds a backend may take to say that it is there.")
-    ] = 1.0
-    rerank: Annotated[
-        Literal["off", "endpoint", "judge"],
-        Field(description="Reorder the first hits: a cross-encoder's endpoint, or the first free backend as judge."),
-    ] = "off"
-    rerank_url: Annotated[
-        str, Field(repr=False, description="Base URL of the endpoint; /v1/rerank is added, or TEI's /rerank.")
-    ] = ""
-    rerank_model: Annotated[str, Field(max_length=200, description="Name of the model there, if it wants one.")] = ""
-    rerank_token_env: Annotated[_EnvName, Field(description="Environment variable that holds the endpoint's key.")] = ""
-    rerank_top: Annotated[int, Field(ge=2, le=100, description="So many of the first hits are reordered.")] = 20
-    rerank_filter: Annotated[
-        bool, Field(description="judge only: leave out what it does not approve, but never the last one.")
-    ] = False
-    rerank_timeout_s: Annotated[float, Field(gt=0, le=60, description="Seconds it may take; then the order stays.")] = (
-        3.0
-    )
-
-
-class Logging(_Section):
+class Logging(Section):
     """What goes to stderr."""
 
     level: Annotated[Literal["debug", "info", "warning", "error"], Field(description="Least severe level shown.")] = (
@@ -267,13 +226,13 @@ class Logging(_Section):
     log_queries: Annotated[bool, Field(description="Also log the text of queries.")] = False
 
 
-class Tls(_Section):
+class Tls(Section):
     """Peer's section. The system's trust store is always used here."""
 
     trust_system_store: Annotated[bool, Field(description="Has no effect: always on.")] = True
 
 
-class Updates(_Section):
+class Updates(Section):
     """Peer's section. callosum-mcp never asks for updates."""
 
     enabled: Annotated[bool, Field(description="Has no effect.")] = False
@@ -282,7 +241,7 @@ class Updates(_Section):
     allow_prerelease: Annotated[bool, Field(description="Has no effect.")] = False
 
 
-class Settings(_Section):
+class Settings(Section):
     """A whole settings file."""
 
     server: Server = Server()

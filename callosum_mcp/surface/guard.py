@@ -1,7 +1,8 @@
 """Who gets in: one ASGI wrapper around every HTTP route, MCP, SSE and REST alike.
 
 Above: the server. Below: the routes. It stands in front of the merged application, so that merging routes cannot lose
-it. Host and Origin are checked against DNS rebinding; the bearer token in constant time.
+it. Host and Origin are checked against DNS rebinding; the bearer token in constant time. It sends no CORS header, so a
+page of another origin can read nothing.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Iterable
 from dataclasses import dataclass
+from hashlib import sha256
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -20,20 +22,22 @@ LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 OPEN_PATHS = frozenset({"/", "/health", "/ready"})
 """Answered without a token; `/` and `/health` then say nothing of the stores."""
 
+_ONCE = ("host", "origin", "authorization")
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Policy:
     """Who may call.
 
     Attributes:
-        token: What callers must send as ``Authorization: Bearer``; None lets everybody in.
+        tokens: Callers must send one of them as ``Authorization: Bearer``; none lets everybody in.
         hosts: Host names accepted besides loopback.
         origins: Origins accepted besides loopback's.
         any_host: Accept every Host header (listening on all addresses with a token).
         any_address: Accept a Host header that is an IP address, since DNS rebinding needs a name.
     """
 
-    token: SecretStr | None = None
+    tokens: tuple[SecretStr, ...] = ()
     hosts: frozenset[str] = frozenset()
     origins: frozenset[str] = frozenset()
     any_host: bool = False
@@ -45,27 +49,34 @@ class Guard:
 
     def __init__(self, app: ASGIApp, policy: Policy) -> None:
         self._app = app
+        self.follow(policy)
+
+    def follow(self, policy: Policy) -> None:
+        """Let in whom a policy lets in, from the next request on."""
         self._policy = policy
+        self._known = tuple(_digest(token.get_secret_value()) for token in policy.tokens)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the refusal, or hand the request on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
-        refusal = self._refusal(headers, str(scope["path"]))
-        scope["callosum.trusted"] = self._policy.token is None or self._knows_token(headers)
+        given = [(key.decode("latin-1"), value.decode("latin-1")) for key, value in scope["headers"]]
+        headers = dict(given)
+        trusted = self._knows_token(headers)
+        refusal = _ambiguous(given) or self._refusal(headers, str(scope["path"]), trusted)
+        scope["callosum.trusted"] = trusted
         await (refusal or self._app)(scope, receive, send)
 
-    def _refusal(self, headers: dict[str, str], path: str) -> Response | None:
+    def _refusal(self, headers: dict[str, str], path: str, trusted: bool) -> Response | None:
         host = host_name(headers.get("host", ""))
         if not self._host_allowed(host):
             return _no(421, f"Host {host!r} is not allowed; add it to server.allowed_hosts")
         origin = headers.get("origin")
         if origin is not None and not self._origin_allowed(origin, headers.get("host", "")):
             return _no(403, f"Origin {origin!r} is not allowed; add it to server.allowed_origins")
-        if path not in OPEN_PATHS and not self._knows_token(headers):
-            response = _no(401, "a bearer token is required (Authorization: Bearer …)")
+        if path not in OPEN_PATHS and not trusted:
+            response = _no(401, _token_wanted(headers.get("authorization", "")))
             response.headers["www-authenticate"] = "Bearer"
             return response
         return None
@@ -85,11 +96,30 @@ class Guard:
         return parts.scheme in ("http", "https") and (parts.hostname in LOOPBACK or parts.netloc == host)
 
     def _knows_token(self, headers: dict[str, str]) -> bool:
-        if self._policy.token is None:
+        """Whether the token is one of ours; each is compared, so that time tells neither which nor how much of it."""
+        if not self._known:
             return True
         scheme, _, given = headers.get("authorization", "").partition(" ")
-        known = self._policy.token.get_secret_value().encode()
-        return hmac.compare_digest(given.strip().encode("utf-8", "replace"), known) and scheme.lower() == "bearer"
+        digest = _digest(given.strip())
+        same = [hmac.compare_digest(digest, known) for known in self._known]
+        return any(same) and scheme.lower() == "bearer"
+
+
+def _digest(token: str) -> bytes:
+    return sha256(token.encode("utf-8", "replace")).digest()
+
+
+def _ambiguous(headers: list[tuple[str, str]]) -> Response | None:
+    """The refusal of a header that could mean one thing here and another to what stands in front of us."""
+    names = [name for name, _ in headers]
+    twice = next((name for name in _ONCE if names.count(name) > 1), None)
+    return _no(400, f"the header {twice} stands twice") if twice else None
+
+
+def _token_wanted(given: str) -> str:
+    if "${" in given:
+        return "the token is the text of a variable's name: the client did not put the value of ${…} in its place"
+    return "a bearer token is required (Authorization: Bearer …)"
 
 
 def _no(status: int, text: str) -> Response:

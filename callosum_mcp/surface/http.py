@@ -17,9 +17,11 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from callosum_mcp.surface.guard import Guard, Policy
+from callosum_mcp.surface.intake import Intake
+from callosum_mcp.surface.leaving import EndsWithCaller, TellsOfLeaving
 from callosum_mcp.surface.mcp_server import build_server
 from callosum_mcp.surface.rest import rest_routes
 from callosum_mcp.surface.tools import Services
@@ -29,12 +31,12 @@ Lifespan = Callable[[], AbstractAsyncContextManager[None]]
 _GUARDED_ALREADY = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # Guard covers every route
 
 
-def build_asgi(services: Services, policy: Policy, lifespan: Lifespan) -> ASGIApp:
+def build_asgi(services: Services, policy: Policy, lifespan: Lifespan) -> Guard:
     """The application.
 
     Args:
         services: What the routes work on.
-        policy: Who may call.
+        policy: Who may call, to begin with; `Guard.follow` takes another.
         lifespan: Entered once for the whole process.
     """
     server = build_server(services)
@@ -45,14 +47,21 @@ def build_asgi(services: Services, policy: Policy, lifespan: Lifespan) -> ASGIAp
         async with lifespan(), server.session_manager.run():
             yield
 
-    routes: list[BaseRoute] = [*rest_routes(services), *_both_slashes(streamable.routes), *_sse_routes(server)]
-    return Guard(Starlette(routes=routes, lifespan=process), policy)
+    routes: list[BaseRoute] = [*_rest(services), *_mcp(streamable.routes), *_sse_routes(server)]
+    return Guard(Intake(Starlette(routes=routes, lifespan=process)), policy)
 
 
-def _both_slashes(routes: list[BaseRoute]) -> list[BaseRoute]:
+def _rest(services: Services) -> list[Route]:
+    routes = rest_routes(services)
+    for route in routes:
+        route.app = EndsWithCaller(route.app)
+    return routes
+
+
+def _mcp(routes: list[BaseRoute]) -> list[BaseRoute]:
     """``/mcp`` and ``/mcp/``: a redirect would make some clients lose the body or the token."""
-    extra = [Route(f"{route.path}/", route.endpoint) for route in routes if isinstance(route, Route)]
-    return [*routes, *extra]
+    found = [(route.path, TellsOfLeaving(route.app)) for route in routes if isinstance(route, Route)]
+    return [Route(path + slash, app) for path, app in found for slash in ("", "/")]
 
 
 def _sse_routes(server: Server[Any]) -> list[BaseRoute]:

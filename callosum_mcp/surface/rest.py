@@ -44,7 +44,6 @@ from callosum_mcp.surface import peer
 from callosum_mcp.surface.tools import Services
 from callosum_mcp.text import clean_compact_json, epoch_seconds
 
-_MAX_BODY = 1_048_576
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -107,15 +106,11 @@ async def body_of(request: Request) -> dict[str, Any]:
     """A request's JSON object.
 
     Raises:
-        InvalidInput: If it is too large, or not a JSON object.
+        InvalidInput: If it is not a JSON object.
     """
-    raw = bytearray()
-    async for part in request.stream():
-        raw += part
-        if len(raw) > _MAX_BODY:
-            raise InvalidInput(f"body: must be at most {_MAX_BODY} bytes", kind="too_long")
+    raw = await request.body()
     try:
-        value: object = json.loads(bytes(raw) or b"{}")
+        value: object = json.loads(raw or b"{}")
     except (ValueError, RecursionError):
         raise InvalidInput("body: must be a JSON object; this is not JSON", kind="json_invalid") from None
     if not isinstance(value, dict):
@@ -219,7 +214,8 @@ def health_answer(result: StoresResult, now: float) -> dict[str, Any]:
                 "detail": store.health.detail,
             }
         )
-    return {"engines": engines, "ok": all(e["status"] != "down" for e in engines), "ts": now}
+    notes = {"notes": result.notes} if result.notes else {}  # settings or an overlay that cannot be used as they stand
+    return {"engines": engines, "ok": all(e["status"] != "down" for e in engines), "ts": now, **notes}
 
 
 def _last_ms(store: StoreOut) -> float:

@@ -15,10 +15,9 @@ from pydantic.fields import FieldInfo
 
 from callosum_mcp.models.knobs import Knobs
 from callosum_mcp.models.requests import NAME_PATTERN
+from callosum_mcp.settings.answer_model import Answer, BackendSection
 from callosum_mcp.settings.environment import NAMES, PREFIX
 from callosum_mcp.settings.model import (
-    Answer,
-    BackendSection,
     Federation,
     Logging,
     Security,

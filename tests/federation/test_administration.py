@@ -24,7 +24,6 @@ from callosum_mcp.federation.administration import Administration, AdminPolicy, 
 from callosum_mcp.federation.federation import Federation
 from callosum_mcp.federation.overlay import Overlay
 from callosum_mcp.federation.stores import Store
-from callosum_mcp.federation.urls import check_url
 from callosum_mcp.models.knobs import Knobs
 from callosum_mcp.models.requests import (
     AddStoreRequest,
@@ -117,9 +116,9 @@ async def test_a_name_is_taken_once(admin: Administration) -> None:
         ("http://127.0.0.1:x", "url: cannot be read"),
         ("http://[::1", "url: cannot be read"),
         ("http://127.0.0.1/a b", "url: must not hold spaces or control characters"),
-        ("http://user:secret@127.0.0.1", "url: must not hold a password; use token_env"),
-        ("http://169.254.169.254/latest", "url: host '169.254.169.254' is neither loopback nor in the setting"),
-        ("http://0x7f.1", "url: host '0x7f.1' is neither loopback nor in the setting"),
+        ("http://user:secret@127.0.0.1", "url: must not hold a user name or a password; use token_env"),
+        ("http://169.254.169.254/latest", "url: host '169.254.169.254' is the metadata service of a cloud; only if"),
+        ("http://0x7f.1", "url: host '0x7f.1' is an address in an unusual form; write it in full, as 127.0.0.1"),
         ("http://evil.example#@127.0.0.1", "url: host 'evil.example' is neither loopback nor in the setting"),
     ],
 )
@@ -132,12 +131,6 @@ async def test_a_url_that_leads_elsewhere_is_refused(
     assert str(refused.value).startswith(said)
     assert "secret" not in str(refused.value)
     assert (federation.state, refused.value.field) == (before, "url")
-
-
-def test_a_host_the_settings_allow_may_be_added() -> None:
-    check_url("http://store.example.:7420", ("store.example",))
-    with pytest.raises(InvalidInput):
-        check_url("http://other.example", ("store.example",))
 
 
 @pytest.mark.parametrize(

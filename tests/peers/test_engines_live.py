@@ -54,17 +54,17 @@ async def wrote(transport: Any, tool: str, arguments: Mapping[str, Any]) -> None
     assert not result.is_error, result.content
 
 
-async def check_killed(over: Over, store: str) -> None:
-    """A child that is killed in the middle of a question is down, and there again for the next one."""
+async def check_killed(over: Over, store: str, question: str = QUESTION) -> dict[str, Any]:
+    """A child that is killed in the middle of a question is down, and there again for the next one: its answer."""
     async with over.client() as client:
-        first = await recalled(client, QUESTION)
+        first = await recalled(client, question)
         assert status_of(first, store)["status"] == "up", first["engines"]
         child = over.child()
         signal_group(child, signal.SIGSTOP)  # it takes the question and does not answer it
         answers: list[dict[str, Any]] = []
 
         async def ask() -> None:
-            answers.append(await recalled(client, QUESTION))
+            answers.append(await recalled(client, question))
 
         async with anyio.create_task_group() as group:
             group.start_soon(ask)
@@ -72,10 +72,11 @@ async def check_killed(over: Over, store: str) -> None:
             signal_group(child, signal.SIGKILL)
         assert status_of(answers[0], store)["status"] == "down"
         assert answers[0]["answer_kind"] == "unknown"
-        again = await recalled(client, QUESTION)
+        again = await recalled(client, question)
         assert status_of(again, store)["status"] == "up", again["engines"]
         assert [hit["id"] for hit in again["hits"]] == [hit["id"] for hit in first["hits"]]
         assert over.child() != child
+    return again
 
 
 @pytest.fixture
@@ -158,10 +159,7 @@ def notebook(tmp_path: Path) -> Over:
 
 
 async def test_basic_memory_gives_its_note_and_is_there_again_after_it_was_killed(notebook: Over) -> None:
-    await check_killed(notebook, "notebook")
-    async with notebook.client() as client:
-        answer = await recalled(client, QUESTION)
-    (hit,) = answer["hits"]
+    (hit,) = (await check_killed(notebook, "notebook"))["hits"]
     assert (hit["id"], hit["title"], hit["path"]) == (
         "notebook:main/ops/hermes-status",
         "Hermes status",
@@ -218,9 +216,7 @@ async def test_serena_over_stdio_gives_the_symbol_and_survives_being_killed(code
     options = {"last_seen": {"stat_root": str(code)}}
     store = {"name": "code", "type": "serena.find_symbol", "timeout_s": 60, "transport": transport, "options": options}
     over = Over.stores(tmp_path / "over", [store])
-    async with over.client() as client:
-        check_symbol(await recalled(client, "where is hash_token defined"))
-    await check_killed(over, "code")
+    check_symbol(await check_killed(over, "code", "where is hash_token defined"))
 
 
 async def test_serena_over_sse_gives_the_symbol_again_after_its_restart(

@@ -81,7 +81,7 @@ def test_dates_times_weekdays_and_rhythms(text: str, moment: Moment) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["in October", "the Tuesday slot was dropped", "five people", "and not nightly", "at 30"]
+    "text", ["in October", "the Friday slot was dropped", "five people", "and not nightly", "at 30"]
 )
 def test_what_only_dates_a_sentence_or_is_taken_back_is_no_moment(text: str) -> None:
     assert moments(text) == []
@@ -143,7 +143,7 @@ def test_versions_know_their_product_and_operator(text: str, version: tuple[obje
     [
         ("http://localhost:8089/x", "url", ("localhost", "8089", "/x")),
         ("ports: 8081:3000", "port", (8081,)),
-        ("fd00:0:0:5::53", "ip6", ("fd00:0:0:5::53",)),
+        ("fd00:0:0:7::21", "ip6", ("fd00:0:0:7::21",)),
         ("10.0.0.5:9300", "port", (9300,)),
         ("docs.lab.example", "fqdn", ("docs.lab.example",)),
         ("C:\\Exports\\a.csv", "path", ("/mnt/c/exports/a.csv",)),

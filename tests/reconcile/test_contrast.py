@@ -119,7 +119,7 @@ def test_other_things_people_years_hours_and_measures_are_kept_apart(query: str,
     [
         ("loom drum speed", "loom: drum speed 1 400", "The drum speed of the loom is 1600."),
         ("loom temperature", "loom: setpoint = 19.5", "The loom is kept at 17 degrees."),
-        ("what is on the loom", "loom is on 4.8", "loom: image loom:5.1.0"),
+        ("what is on the loom", "loom is on 6.2", "loom: image loom:7.0.3"),
     ],
 )
 def test_spaced_thousands_units_in_words_and_bare_releases_are_read(query: str, one: str, other: str) -> None:
@@ -140,14 +140,14 @@ def test_the_end_of_a_period_and_an_entry_of_a_log_are_the_past() -> None:
     now = live("loom: 14 spare bobbins")
 
     assert conflicts("spare bobbins of the loom", now, memory("Until May the loom had 7 spare bobbins, now 14.")) == ()
-    assert conflicts("is the loom up", live("loom: up"), memory("2 Sept: loom down, belt torn")) == ()
+    assert conflicts("is the loom up", live("loom: up"), memory("3 May: loom down, belt torn")) == ()
 
 
 def test_a_version_and_a_count_in_one_pair_are_two_conflicts() -> None:
     found = conflicts(
         "what is deployed for the loom",
-        live('{"service": "loom", "image": "loom:5.1.0", "replicas": 4}'),
-        memory("The loom is on 4.8 with two replicas."),
+        live('{"service": "loom", "image": "loom:7.0.3", "replicas": 5}'),
+        memory("The loom is on 6.2 with three replicas."),
     )
 
     assert [one.claim.split()[-1] for one in found] == ["version", "deploy"]
@@ -161,7 +161,7 @@ def test_what_is_known_of_one_store_only_is_no_conflict() -> None:
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("cfg", "config"), ("temp", "temperatur"), ("huehn", "huhn"), ("insur", "insuranc"), ("fsync", "appendfsync")],
+    [("cfg", "config"), ("temp", "temperatur"), ("muehl", "muhl"), ("insur", "insuranc"), ("fsync", "appendfsync")],
 )
 def test_abbreviations_spellings_and_parts_are_the_same_word(one: str, other: str) -> None:
     assert alike(one, other)

@@ -32,7 +32,7 @@ def test_a_full_file_of_the_peer_means_the_same_here(desk: Desk, way: str) -> No
         edge_budget=3,
         satellite_budget=0,
     )
-    assert loaded.bearer is not None and loaded.bearer.get_secret_value() == "server-token"
+    assert [token.get_secret_value() for token in loaded.bearers] == ["server-token"]
     assert [
         (
             store.name,

@@ -55,6 +55,9 @@ VALUES: dict[str, tuple[str, object]] = {
     "LOG_QUERIES": ("true", True),
 }
 
+TOKENS = {"BEARER_TOKEN", "BEARER_TOKENS", "BEARER_TOKEN_KEYRING", "BEARER_TOKEN_FILE"}
+"""Tried by the tests of tokens."""
+
 
 def setting(desk: Desk, name: str, environ: dict[str, str]) -> object:
     value: Any = desk.load(environ=environ).settings
@@ -63,7 +66,7 @@ def setting(desk: Desk, name: str, environ: dict[str, str]) -> object:
     return value
 
 
-@pytest.mark.parametrize("name", sorted(set(NAMES) - {"BEARER_TOKEN", "BEARER_TOKEN_KEYRING"}))
+@pytest.mark.parametrize("name", sorted(set(NAMES) - TOKENS))
 def test_each_variable_overrides_its_setting(desk: Desk, name: str) -> None:
     given, expected = VALUES[name]
     environ = {f"CALLOSUM_{name}": given, "SCC_TEST_SERVER_TOKEN": "t"}
@@ -163,7 +166,7 @@ def test_variables_are_expanded_wherever_a_text_may_stand(desk: Desk) -> None:
     store, server = loaded.stores[0], loaded.settings.server
     assert (server.port, server.allowed_hosts, store.url) == (81, ["nas.lan"], "http://nas:81/x")
     assert (dict(store.headers), dict(store.options)) == ({"X-Key": "v s3cret"}, {"project": "nas"})
-    assert loaded.bearer is not None and loaded.bearer.get_secret_value() == "s3cret"
+    assert [token.get_secret_value() for token in loaded.bearers] == ["s3cret"]
     assert store.token is not None and store.token.get_secret_value() == "s3cret"
 
 
@@ -193,4 +196,4 @@ def test_what_a_variable_holds_is_taken_as_it_is(desk: Desk) -> None:
     desk.write("server: {host: '${A}'}\n")
     loaded = desk.load(environ={"A": "${B}", "CALLOSUM_BEARER_TOKEN": "to${ken}"})
     assert loaded.settings.server.host == "${B}"
-    assert loaded.bearer is not None and loaded.bearer.get_secret_value() == "to${ken}"
+    assert [token.get_secret_value() for token in loaded.bearers] == ["to${ken}"]

@@ -17,8 +17,9 @@ PEER_FILE = Path(__file__).with_name("seren-corpus-callosum.yaml")
 
 FULL = """
 server:
-  {host: 127.0.0.1, port: 7423, ports: [7423], bearer_token: x, bearer_token_env: '', bearer_token_keyring: '',
-   allow_open_lan: false, allowed_hosts: [a], allowed_origins: ['http://a']}
+  {host: 127.0.0.1, port: 7423, ports: [7423], bearer_token: x, bearer_tokens: [y], bearer_token_env: '',
+   bearer_token_keyring: '', bearer_token_file: '', allow_open_lan: false, allowed_hosts: [a],
+   allowed_origins: ['http://a']}
 federation:
   {fusion_mode: rrf, k: 60, pool_weight: 0.5, embed_enabled: false, embed_budget_ms: 150, temporal_weight: 0.5,
    authority_margin: 0, min_per_store: 0, edges_enabled: true, edge_budget: 3, satellite_budget: 3,
@@ -26,7 +27,8 @@ federation:
    deadline_s: 5, soft_deadline_s: 0, max_in_flight: 64, max_queued: 256, cache_s: 0, half_life_days: 30}
 stores:
 - {name: notes, type: notes, url: ., weight: 1, floor: 0, enabled: true, tier: older-note, timeout_s: 2,
-   concurrency: 8, required: false, options: {include: ['*.md']}, headers: {X-A: b}, token: t, token_env: T, token_keyring: s/u}
+   concurrency: 8, required: false, options: {include: ['*.md']}, headers: {X-A: b}, token: t, token_env: T,
+   token_file: f, token_keyring: s/u}
 - {name: code, type: mcp, transport: {type: stdio, command: server, args: [-x], env: {A: b}, cwd: /srv,
    protocol: legacy, connect_timeout_s: 30}}
 answer:

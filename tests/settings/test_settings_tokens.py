@@ -54,7 +54,7 @@ def test_a_token_comes_from_the_file_or_a_variable_or_the_keyring(
         "f": "from keyring",
         "g": None,
     }
-    assert secret(loaded.bearer) == "from keyring"
+    assert [secret(token) for token in loaded.bearers] == ["from keyring"]
 
 
 @pytest.mark.parametrize("environ", [{}, {"T": ""}])

@@ -253,27 +253,22 @@ WIRES = ("hang", "drip", "close", "close_first", "stale")
 """Modes below HTTP: no byte, a byte now and then, a dropped connection, one dropped once, one dropped at reuse."""
 
 
-class _Talk:
-    """One connection."""
+class Talk:
+    """One connection, as far as HTTP goes."""
 
-    def __init__(self, fake: FakeSeren, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._fake, self._reader, self._writer = fake, reader, writer
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader, self.writer = reader, writer
 
-    async def serve(self) -> None:
-        for served in range(1_000):
-            asked = await self._read()
-            if asked is None or (self._fake.mode == "stale" and served):
-                return
-            self._fake.requests.append(asked)
-            self._fake.asked.set()
-            if not await self._send(asked):
-                return
+    async def read(self) -> Asked:
+        """The next request.
 
-    async def _read(self) -> Asked | None:
-        head = (await self._reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        Raises:
+            asyncio.IncompleteReadError: If there is none.
+        """
+        head = (await self.reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         method, target, _ = head[0].split(" ")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
-        body = await self._reader.readexactly(int(headers.get("content-length", "0")))
+        body = await self.reader.readexactly(int(headers.get("content-length", "0")))
         parts = urlsplit(target)
         return Asked(
             method=method,
@@ -282,6 +277,39 @@ class _Talk:
             headers=headers,
             body=json.loads(body) if body else None,
         )
+
+    async def write(self, reply: Reply) -> None:
+        """Send a reply, piece by piece."""
+        head = f"HTTP/1.1 {reply.status} X\r\n" + "".join(
+            f"{name}: {value}\r\n" for name, value in reply.headers.items()
+        )
+        length = "transfer-encoding: chunked" if reply.chunked else f"content-length: {len(reply.body)}"
+        self.writer.write(f"{head}{length}\r\n\r\n".encode())
+        for start in range(0, len(reply.body), 2**16):
+            part = reply.body[start : start + 2**16]
+            self.writer.write(b"%x\r\n%b\r\n" % (len(part), part) if reply.chunked else part)
+            await self.writer.drain()
+        if reply.chunked:
+            self.writer.write(b"0\r\n\r\n")
+        await self.writer.drain()
+
+
+class _SerenTalk(Talk):
+    """One connection to a fake."""
+
+    def __init__(self, fake: FakeSeren, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        super().__init__(reader, writer)
+        self._fake = fake
+
+    async def serve(self) -> None:
+        for served in range(1_000):
+            asked = await self.read()
+            if self._fake.mode == "stale" and served:
+                return
+            self._fake.requests.append(asked)
+            self._fake.asked.set()
+            if not await self._send(asked):
+                return
 
     async def _send(self, asked: Asked) -> bool:
         fake = self._fake
@@ -293,34 +321,20 @@ class _Talk:
         if fake.mode in ("hang", "drip"):
             await self._wait_for_hang_up()
             return False
-        await self._write(fake.answer(asked))
+        await self.write(fake.answer(asked))
         return True
 
     async def _wait_for_hang_up(self) -> None:
         """Send nothing, or one byte of a body that never ends each time, until the client has had enough."""
         if self._fake.mode == "drip":
-            self._writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 9999\r\n\r\n")
-        gone = asyncio.ensure_future(self._reader.read())
+            self.writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 9999\r\n\r\n")
+        gone = asyncio.ensure_future(self.reader.read())
         while not gone.done():
             if self._fake.mode == "drip":
-                self._writer.write(b" ")
+                self.writer.write(b" ")
             await asyncio.wait([gone], timeout=0.01)
         gone.exception()  # it may hang up with a reset, which is its right too
         self._fake.gone.set()
-
-    async def _write(self, reply: Reply) -> None:
-        head = f"HTTP/1.1 {reply.status} X\r\n" + "".join(
-            f"{name}: {value}\r\n" for name, value in reply.headers.items()
-        )
-        length = "transfer-encoding: chunked" if reply.chunked else f"content-length: {len(reply.body)}"
-        self._writer.write(f"{head}{length}\r\n\r\n".encode())
-        for start in range(0, len(reply.body), 2**16):
-            part = reply.body[start : start + 2**16]
-            self._writer.write(b"%x\r\n%b\r\n" % (len(part), part) if reply.chunked else part)
-            await self._writer.drain()
-        if reply.chunked:
-            self._writer.write(b"0\r\n\r\n")
-        await self._writer.drain()
 
 
 @asynccontextmanager
@@ -335,7 +349,7 @@ async def serving(kind: Kind, *, token: str = "") -> AsyncGenerator[FakeSeren]:
         assert task is not None
         talks.add(task)
         try:
-            await _Talk(fake, reader, writer).serve()
+            await _SerenTalk(fake, reader, writer).serve()
         except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
             pass  # the client went away, which is its right
         finally:

@@ -35,7 +35,7 @@ TOKEN = "remote secret"
 
 @pytest.fixture(scope="module")
 def locked(world: World) -> Generator[Served]:
-    with served(world.application(), Policy(token=SecretStr(TOKEN))) as running:
+    with served(world.application(), Policy(tokens=(SecretStr(TOKEN),))) as running:
         yield running
 
 

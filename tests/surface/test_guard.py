@@ -44,7 +44,7 @@ OPEN = ("/", "/health", "/ready")
 
 @pytest.fixture(scope="module")
 def locked(world: World) -> Generator[Served]:
-    policy = Policy(token=SecretStr(TOKEN), hosts=allowed(["memories.test:*"]), origins=frozenset({"https://app.test"}))
+    policy = Policy(tokens=(SecretStr(TOKEN),), hosts=allowed(["memories.test:*"]), origins=frozenset({"https://app.test"}))
     with served(world.application(), policy) as running:
         yield running
 
@@ -144,7 +144,7 @@ def test_a_page_served_from_here_may_call_here(http: httpx2.Client) -> None:
 
 
 def test_any_host_is_welcome_where_the_policy_says_so(world: World) -> None:
-    policy = Policy(token=SecretStr(TOKEN), any_host=True)
+    policy = Policy(tokens=(SecretStr(TOKEN),), any_host=True)
     with served(world.application(), policy) as server, server.client() as http:
         assert http.get("/ready", headers={"host": "box.lan"}).status_code == 200
         assert http.get("/stores", headers={"host": "box.lan"}).status_code == 401

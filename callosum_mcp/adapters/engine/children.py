@@ -1,7 +1,7 @@
 """The process groups that this process has started and not yet ended, for the ways out that run no ``finally``.
 
-Above: `process`, and the command line's abrupt end (`os._exit`). Below: the system. SIGTERM, where nobody else handles
-it, also ends the groups before it ends this process; it ends it as it would have.
+Above: `process`, and the command line's abrupt ends: `os._exit`, and SIGTERM where nobody waits for it. Below: the
+system.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import threading
 from contextlib import suppress
 
 _groups: set[int] = set()
@@ -18,8 +17,6 @@ _groups: set[int] = set()
 def remember(group: int) -> None:
     """A child was started as the leader of this group."""
     _groups.add(group)
-    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _terminated)
 
 
 def forget(group: int) -> None:
@@ -53,7 +50,13 @@ def end_all() -> None:
         forget(group)
 
 
-def _terminated(number: int, frame: object) -> None:
-    end_all()
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    os.kill(os.getpid(), number)
+def end_all_on_sigterm() -> None:
+    """Let SIGTERM end every group before it does to this process what it would have done."""
+    before = signal.getsignal(signal.SIGTERM)
+
+    def ended(number: int, frame: object) -> None:
+        end_all()
+        signal.signal(signal.SIGTERM, before)
+        os.kill(os.getpid(), number)
+
+    signal.signal(signal.SIGTERM, ended)

@@ -144,8 +144,8 @@ class _Http(httpx2.AsyncClient):
             headers={"user-agent": "callosum-mcp", **reach.headers, "accept-encoding": "identity"},
             timeout=httpx2.Timeout(None, connect=reach.connect_timeout_s),
             limits=_CONNECTIONS,
-            trust_env=not here,
-            transport=transports.plain_transport() if transports.is_plain_loopback(reach.url) else None,
+            trust_env=not here and reach.rules is None,
+            transport=_transport(reach),
         )
         self._sse = reach.type == "sse"
         self._watch = watch
@@ -166,6 +166,13 @@ class _Http(httpx2.AsyncClient):
 
     def _posted(self, request: httpx2.Request) -> bool:
         return self._sse and request.method == "POST"
+
+
+def _transport(reach: Reach) -> httpx2.AsyncBaseTransport | None:
+    """What carries its requests; None leaves it to the client, for its proxies."""
+    if reach.rules is not None:
+        return transports.checked_transport(reach.url, reach.rules)
+    return transports.plain_transport() if transports.is_plain_loopback(reach.url) else None
 
 
 def _followed(response: httpx2.Response) -> bool:

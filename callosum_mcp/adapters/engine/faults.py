@@ -84,7 +84,7 @@ def check(root: object, plan: Plan) -> None:
             if not is_empty(value) and value is not False and value != 0:
                 raise said(_words(value) or "it does not say why")
     text = only_text(root)
-    if text is not None and plan.error_text is not None and plan.error_text.search(text):
+    if text is not None and plan.error_text is not None and plan.error_text.found_in(text):
         raise said(text)
     if text is not None and _PROSE.match(text[:_HEAD]):
         raise said(text)
@@ -118,7 +118,7 @@ def check_nothing(root: object) -> None:
 def says_nothing_found(text: str, plan: Plan) -> bool:
     """Whether a text means that the search went well and found nothing."""
     pattern = plan.none_text
-    return bool(_NOTHING_FOUND.search(text[:_HEAD]) if pattern is None else pattern.search(text))
+    return bool(_NOTHING_FOUND.search(text[:_HEAD]) if pattern is None else pattern.found_in(text))
 
 
 def unreadable(root: object, where: str) -> StoreError:

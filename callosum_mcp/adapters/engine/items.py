@@ -10,6 +10,7 @@ from itertools import islice
 from typing import cast
 
 from callosum_mcp.adapters.engine.paths import MAX_NODES, Found, Node
+from callosum_mcp.adapters.engine.patterns import Patience
 from callosum_mcp.adapters.engine.plan import ExtractPlan
 
 
@@ -54,7 +55,7 @@ def _matches(extract: ExtractPlan, root: object) -> Found:
 
 def _found_in(extract: ExtractPlan, nodes: list[Node]) -> Iterator[Node]:
     assert extract.pattern is not None
+    patience = Patience()
     for text, captured in nodes:
         if isinstance(text, str):
-            for match in extract.pattern.finditer(text):
-                yield match.groupdict(), captured
+            yield from ((groups, captured) for groups in extract.pattern.matches(text, patience))

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 
 from callosum_mcp.adapters.engine import expressions, paths, templates
 from callosum_mcp.adapters.engine.expressions import Getter
+from callosum_mcp.adapters.engine.patterns import Pattern
 from callosum_mcp.adapters.engine.preset import Expression, Extract, Fields, HttpCall, Preset, Second, Source
 from callosum_mcp.adapters.engine.templates import OF_HIT, QUESTION, SAFE, Template
 from callosum_mcp.models.requests import nearest
@@ -57,7 +58,7 @@ class ExtractPlan:
     mode: str
     items: paths.Path
     columns: Mapping[str, paths.Path]
-    pattern: re.Pattern[str] | None
+    pattern: Pattern | None
     where: tuple[tuple[Getter, tuple[str | int | bool, ...]], ...]
     optional: bool
     fields: Getters
@@ -88,8 +89,8 @@ class Plan:
     each: Template | None
     extracts: tuple[ExtractPlan, ...]
     error_paths: tuple[paths.Path, ...]
-    error_text: re.Pattern[str] | None
-    none_text: re.Pattern[str] | None
+    error_text: Pattern | None
+    none_text: Pattern | None
     verdict: paths.Path | None
     enrich: SecondPlan | None
     fetch: SecondPlan | None
@@ -152,13 +153,8 @@ def _at(where: str, make: Callable[[Any], _Made], given: object) -> _Made:
         raise ValueError(f"{where}: {fault}") from None
 
 
-def _pattern(text: str | None, where: str) -> re.Pattern[str] | None:
-    if text is None:
-        return None
-    try:
-        return re.compile(text)
-    except (re.error, OverflowError, RecursionError) as fault:
-        raise ValueError(f"{where}: not a regular expression ({fault})") from None
+def _pattern(text: str | None, where: str) -> Pattern | None:
+    return None if text is None else Pattern(text, where)
 
 
 def _arguments(args: Mapping[str, object], known: Collection[str], where: str) -> tuple[Argument, ...]:
@@ -188,7 +184,7 @@ def _http(call: HttpCall, known: Collection[str], where: str) -> HttpPlan:
 def _extract(extract: Extract, where: str) -> ExtractPlan:
     columns = _columns(extract, where)
     pattern = _pattern(extract.pattern, f"{where}.pattern")
-    if (pattern is not None and pattern.groups > 0) != (extract.mode == "regex"):
+    if (pattern is not None and pattern.named) != (extract.mode == "regex"):
         raise ValueError(f"{where}.pattern: mode regex needs a pattern with named groups, the other modes need none")
     return ExtractPlan(
         mode=extract.mode,

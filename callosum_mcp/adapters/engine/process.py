@@ -61,7 +61,7 @@ class Child:
 
     def last_words(self) -> str:
         """The end of what it wrote to stderr, in brackets; "" if it wrote nothing."""
-        said = one_line(" / ".join(list(self._words)[-3:]), 4 * _SHOWN)
+        said = " / ".join(list(self._words)[-3:])
         return f" (it said: {said[-_SHOWN:].strip()})" if said else ""
 
     def _end(self) -> str:

@@ -12,6 +12,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from callosum_mcp.adapters.engine.preset import Preset
+from callosum_mcp.models.hosts import HostRules
 from callosum_mcp.models.values import StoreSpec, TransportSpec
 
 _SHORTEST_SECRET = 6  # hiding anything shorter would hide words of every message
@@ -32,16 +33,18 @@ class Reach:
         cwd: Folder it is started in; "" means the current one.
         protocol: ``auto`` asks for the newest revision first; ``legacy`` does not.
         connect_timeout_s: Seconds for starting, connecting and the handshake.
+        rules: Where its connections may go; None: anywhere.
     """
 
     type: Literal["stdio", "sse", "http"]
     url: str = field(default="", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
-    command: tuple[str, ...] = ()
+    command: tuple[str, ...] = field(default=(), repr=False)
     env: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     cwd: str = ""
     protocol: Mode = "auto"
     connect_timeout_s: float = 30.0
+    rules: HostRules | None = None
 
     def hidden(self, text: str) -> str:
         """A text of the engine without what only it may know: our token, headers, variables."""
@@ -73,7 +76,14 @@ def reach_of(spec: StoreSpec, preset: Preset) -> Reach:
         )
     if not urlsplit(spec.url).netloc or urlsplit(spec.url).scheme not in ("http", "https"):
         raise ValueError("url: must start with http:// or https:// and name a host")
-    return Reach(type=over, url=spec.url, headers=_headers(spec), protocol=protocol, connect_timeout_s=seconds)
+    return Reach(
+        type=over,
+        url=spec.url,
+        headers=_headers(spec),
+        protocol=protocol,
+        connect_timeout_s=seconds,
+        rules=spec.rules,
+    )
 
 
 def check_http(spec: StoreSpec) -> None:

@@ -65,7 +65,9 @@ def _fit(advertised: Advertised, preset: Preset) -> int:
     if tool.names is None:
         return certain
     known = [one for one in sent if tool.names.intersection(one.names)]
-    if any(one.required and one not in known for one in sent) or tool.required.difference(*(one.names for one in sent)):
+    filled_in = {name for name, param in preset.params.items() if param.required}
+    unsaid = [one for one in sent if one not in known and (one.required or one.template.names & filled_in)]
+    if unsaid or tool.required.difference(*(one.names for one in sent)):
         return 0
     return certain + len(known)
 

@@ -88,9 +88,11 @@ class Variables:
         """
         head = _SCHEME.match(text)
         scheme, value = (head.group(), text[head.end() :]) if head else ("", text)
-        if not head and "://" in value:
+        if not head and "://" in value and not value.startswith("${"):
             return self.hidden_url(value, variable, what)
-        if not value or "${" in value or not (head or is_secret(label, value)):
+        if "${" in value:
+            return _PLACE.sub(partial(self._without_default, label), text)
+        if not value or not (head or is_secret(label, value)):
             return text
         return scheme + self._kept(value, variable, what)
 
@@ -127,8 +129,6 @@ class Variables:
         plain = _PLAIN.fullmatch(inner)
         if plain is not None:
             name, default = plain.groups()
-            if default is not None and is_secret(name, default[2:]):
-                default = None
             if default is None and not self.environ.get(name):
                 self.needed.setdefault(name, "the file names it, and it is not set here")
             return f"${{{name}{default or ''}}}"
@@ -137,6 +137,15 @@ class Variables:
             kind, _, rest = inner.partition(":")
             asked = f"the client asks for {rest}" if kind == "input" else f"stands for ${{{inner}}}"
             self.needed.setdefault(name, asked)
+        return f"${{{name}}}"
+
+    def _without_default(self, label: str, match: re.Match[str]) -> str:
+        """A reference without the default that may be the secret itself."""
+        name, _, default = match.group(1).partition(":-")
+        if not default or not (is_secret(name, default) or is_secret(label, default)):
+            return match.group()
+        if not self.environ.get(name):
+            self.needed[name] = "its default in the file is not copied"
         return f"${{{name}}}"
 
     def _kept(self, value: str, variable: str, what: str) -> str:

@@ -17,6 +17,7 @@ _SECONDS = ("timeout", "ttl", "interval")
 _BYTES = ("memory", "disk", "upload", "size")
 _SUFFIX = {"k": 1024.0, "m": 1024.0**2, "g": 1024.0**3, "t": 1024.0**4}
 _SHORT_UNIT = 3  # letters: "30 idle minutes" has its unit a word further, "3 of h" has not
+_TIGHT = {"m": 60.0, "w": 604_800.0, "y": 31_557_600.0}
 _REACH = 5
 _ARTICLES = frozenset("an a une eine".split())
 
@@ -112,8 +113,8 @@ def _unit(tokens: list[Token], at: int, end: int) -> tuple[float, str, int]:
         tight = following.gap == ""
         if tight and following.low in _SUFFIX and _about(tokens, at, _BYTES):
             return _SUFFIX[following.low], "bytes", end + 1
-        if tight and following.low == "m":
-            return 60.0, "time", end + 1
+        if tight and following.low in _TIGHT:
+            return _TIGHT[following.low], "time", end + 1
         times = following.named("times")
         if times is not None and (tight or following.gap == " "):
             factor, end = float(times), end + 1

@@ -76,7 +76,7 @@ def moments(sentence: Sentence, taken: set[int]) -> Iterator[Found]:
 
 
 def _unsaid(sentence: Sentence, at: int, piece: _Pieces) -> bool:
-    """Whether the sentence takes this piece back: ``and not nightly``, ``the Tuesday slot was dropped``."""
+    """Whether the sentence takes this piece back: ``and not nightly``, ``the Friday slot was dropped``."""
     previous = sentence.tokens[max(0, at - 2) : at]
     denied = piece.rhythm is not None and any(token.marked("negation") for token in previous)
     return denied or dismissed(sentence, at)

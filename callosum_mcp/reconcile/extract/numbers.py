@@ -23,7 +23,7 @@ _PRODUCTS = frozenset(
 _VERSION_WORDS = ("version", "release", "kernel", "firmware")
 _VERSION_IDS = frozenset("a:" + word for word in _VERSION_WORDS)
 _REACH = 4
-_SUFFIXES = ("k", "m", "g", "t", "b")
+_SUFFIXES = ("k", "m", "g", "t", "b", "w", "y")
 _NUMERIC = ("num", "ver")
 _PORT_DIGITS = 4  # kafka:9092 has a port, node:22 a version
 _ROUGH = 0.12  # "about 200" is said of 204 and of 220, hardly of 250
@@ -92,7 +92,7 @@ _BE = frozenset("is runs are still now läuft est tourne corre gira jest está r
 
 
 def _sits_on(tokens: list[Token], at: int) -> bool:
-    """``is on 4.8``: a decimal that something is or runs on."""
+    """``is on 6.2``: a decimal that something is or runs on."""
     return (
         at > 1
         and tokens[at].text.replace(".", "", 1).isdigit()

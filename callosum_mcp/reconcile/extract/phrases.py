@@ -1,7 +1,7 @@
 """Values no list knows: what a sign assigns, and what a preposition, a verb or its own spelling sets off.
 
 Above: `extract`. Below: `base`. Pure. ``open`` values are assigned (``driver: journald``), ``loose`` ones only stand
-where a value could (``logs through journald``, ``takes TK-128``): `contrast` believes them only against an assigned
+where a value could (``logs through journald``, ``takes QX-22``): `contrast` believes them only against an assigned
 one.
 """
 
@@ -53,7 +53,7 @@ def _setting(tokens: list[Token], at: int, taken: set[int]) -> Iterator[Found]:
 
 
 def _no_setting(tokens: list[Token], at: int) -> bool:
-    """Whether what stands before the sign makes it a scope (``flag[tenant=elm]``) or one of many (``HAS_PRINTER``)."""
+    """Whether what stands before the sign makes it a scope (``flag[tenant=elm]``) or one of many (``HAS_OVEN``)."""
     if tokens[at - 1].low == "=":
         return "[" in tokens[at - 2].gap
     return tokens[at - 1].gap == "_" and tokens[at - 2].low == "has" and unknown(tokens[at - 1])
@@ -64,7 +64,9 @@ def _no_value(tokens: list[Token], at: int, end: int) -> bool:
     words = tokens[at:end]
     if words[0].kind in _NUMBERS and (len(words) == 1 or words[1].gap not in _JOINTS):
         return True
-    if any(token.low == "=" or token.named("number") for token in words) or any(token.light and token.gap == " " for token in words[1:]):
+    if any(token.low == "=" or token.named("number") for token in words) or any(
+        token.light and token.gap == " " for token in words[1:]
+    ):
         return True
     if end == len(tokens):
         return False
@@ -174,6 +176,8 @@ def _goes_on(tokens: list[Token], start: int, at: int) -> bool:
 
 def _marks(words: list[Token]) -> bool:
     """Whether the phrase is a date, a number with its unit, or a word that only marks how the sentence is meant."""
+    if words[0].kind in _NUMBERS and any(word.named("month") or word.named("unit") for word in words[1:]):
+        return True
     return len(words) == 1 and any(sense.role in _VALUED for sense in words[0].senses)
 
 
@@ -186,7 +190,7 @@ def _particle(tokens: list[Token], at: int) -> bool:
 
 
 def _spelled(tokens: list[Token], at: int) -> bool:
-    """Whether a word is written as a name or a code: ``TK-128``, ``json_file``, a capital inside a sentence."""
+    """Whether a word is written as a name or a code: ``QX-22``, ``json_file``, a capital inside a sentence."""
     token = tokens[at]
     if token.kind != "word" or token.gap in _JOINTS:
         return False

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from callosum_mcp.reconcile.extract.base import Found
 from callosum_mcp.reconcile.sentences import Sentence
-from callosum_mcp.reconcile.tokens import Token
+from callosum_mcp.reconcile.tokens import Token, unknown
 from callosum_mcp.reconcile.values import Value, path_key
 
 _URL = re.compile(r"^([a-z][a-z0-9+.]*)://(?:[^@/]*@)?(\[[^\]]*\]|[^:/?#]*)(?::(\d+))?([^?#]*)")
@@ -109,7 +109,9 @@ def _says_port(tokens: list[Token], at: int) -> bool:
         at == 1 and tokens[at].gap == ":" and len(tokens[at].text) >= 4
     ):
         return True
-    return len(tokens[at].text) >= 4 and _runs_on(window)
+    following = tokens[at + 1] if at + 1 < len(tokens) else None
+    counted = following is not None and following.gap == " " and unknown(following)
+    return len(tokens[at].text) >= 4 and not counted and _runs_on(window)
 
 
 _ANSWERS = frozenset(
@@ -149,3 +151,9 @@ def _rooms(tokens: list[Token], taken: set[int]) -> Iterator[Found]:
         if _ROOM.match(token.text) and any(near.named("attr", "room") for near in window) and at not in taken:
             taken.add(at)
             yield Found(Value("room", (token.low,), token.text), at)
+        elif at and token.text[0].isupper() and token.gap == " " and unknown(token) and _room_word(tokens[at - 1]):
+            yield Found(Value("room", (token.low,), token.text), at)
+
+
+def _room_word(token: Token) -> bool:
+    return token.named("attr", "room") is not None and token.low not in ("sits", "desk", "sitzt")

@@ -17,7 +17,7 @@ on +: in_service working works works_again functional functioning in_betrieb en_
     accesa abilitato abilitata in_funzione in_esecuzione funziona działa działająca działający aktywny aktywna
     włączony włączona włączone uruchomiony uruchomiona ativo ativa ativado ativada ligado ligada rodando no_ar
     em_execução 稼働中 稼働している 稼働 動いている 動作中 動作している 起動している 起動中 有効 オン 実行中 reachable
-    serving started tourne fonctionne funciona gira corre uptime läuft_wieder
+    serving started tourne fonctionne funciona gira corre läuft_wieder
 on -: out_of_order außer_betrieb fuera_de_servicio fuori_servizio fora_de_serviço nieczynny nieczynna 故障中 使用不可
     not_working stopped inactive disabled dead offline failed crashed halted deactivated switched_off turned_off
     powered_off powered_down shut_down not_running out_of_service unreachable decommissioned suspended paused gestoppt

@@ -32,6 +32,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--initialize-s", type=float, default=0.0, help="seconds that the handshake takes")
     parser.add_argument("--exit", type=int, default=None, help="end at once with this code")
     parser.add_argument("--stderr", default="", help="what to say on stderr first")
+    parser.add_argument("--no-newline", action="store_true", help="at the end of stderr")
     parser.add_argument("--ignore-eof", action="store_true", help="go on when stdin ends")
     parser.add_argument("--ignore-sigterm", action="store_true")
     parser.add_argument("--grandchild", action="store_true", help="start something that never ends by itself")
@@ -72,16 +73,20 @@ def found(query: str) -> dict[str, Any]:
     return text({"hits": rows})
 
 
-def call(arguments: dict[str, Any], identity: object) -> None:
-    query = str(arguments.get("query", ""))
+def misbehave(query: str) -> None:
     if query == "die":
         os._exit(3)
+    if query == "close":
+        os.close(1)
+    if query in ("close", "block"):
+        time.sleep(3600)
+
+
+def call(arguments: dict[str, Any], identity: object) -> None:
+    query = str(arguments.get("query", ""))
+    misbehave(query)
     if query == "hang":
         return
-    if query == "block":
-        time.sleep(3600)
-    if query.startswith("slow"):
-        time.sleep(float(query.partition(" ")[2]))
     if query == "announce":
         send({"method": "notifications/tools/list_changed"})
     if query.startswith("files "):
@@ -150,7 +155,7 @@ def answer(message: dict[str, Any]) -> None:
 def main() -> None:
     note({"started": os.getpid()})
     if GIVEN.stderr:
-        sys.stderr.write(GIVEN.stderr + "\n")
+        sys.stderr.write(GIVEN.stderr + ("" if GIVEN.no_newline else "\n"))
         sys.stderr.flush()
     if GIVEN.exit is not None:
         sys.exit(GIVEN.exit)

@@ -24,7 +24,7 @@ from callosum_mcp.federation.federation import Federation, State
 from callosum_mcp.federation.stores import Store, StoreSet
 from callosum_mcp.models.knobs import Knobs
 from callosum_mcp.models.requests import RecallRequest
-from callosum_mcp.models.values import Hit, StoreQuery, StoreSpec, TransportSpec
+from callosum_mcp.models.values import Hit, StoreQuery, StoreSpec, StoreStatus, TransportSpec
 
 from .engines import HERE, Network, entries
 from .test_session import asked, kill, pids, until
@@ -332,10 +332,11 @@ async def test_an_engine_killed_in_a_recall_is_down_within_its_time_and_the_next
             await until(lambda: len(asked(log, "tools/call")) == 2)
             os.kill(pids(log)[-1], signal.SIGKILL)
 
+        statuses: list[StoreStatus] = []
         async with anyio.create_task_group() as group:
             group.start_soon(killed)
-            (down,) = (await federated.gather(RecallRequest(query="hang"))).statuses
-            group.cancel_scope.cancel()
+            statuses.extend((await federated.gather(RecallRequest(query="hang"))).statuses)
+        (down,) = statuses
         assert (down.status, down.detail) == ("down", "its process was ended by SIGKILL")
         assert down.ms is not None and down.ms < 8_000
         again = await federated.recall(RecallRequest(query="hermes"))

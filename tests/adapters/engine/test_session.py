@@ -421,3 +421,32 @@ async def test_no_thread_is_left_that_would_hold_the_process_up() -> None:
     async with opened(small()) as made:
         await answer(made)
     await until(lambda: threading.active_count() <= before + 1)
+
+
+async def test_a_child_that_closes_its_output_without_ending_is_said_to_have_done_so(log: Path) -> None:
+    async with opened(small("--log", str(log))) as made:
+        await answer(made)
+        with pytest.raises(StoreFailed, match=r"^its process closed its output$"):
+            await answer(made, "close")
+        assert "a says hermes" in await answer(made)
+
+
+async def test_last_words_are_kept_in_bounds_and_without_an_end_of_line(tmp_path: Path) -> None:
+    words = "\n".join(["x" * 5_000, "y" * 5_000, "the reason"])
+    async with opened(small("--exit", "1", "--stderr", words, "--no-newline", protocol="legacy")) as made:
+        with pytest.raises(StoreFailed) as failed:
+            await answer(made)
+    assert str(failed.value).endswith("the reason)") and len(str(failed.value)) < 300
+
+
+def test_a_signal_without_a_name_is_told_by_its_number() -> None:
+    assert process._signal_name(200) == "signal 200"  # pyright: ignore[reportPrivateUsage]
+
+
+def test_a_group_that_is_gone_or_not_ours_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(group: int, number: int) -> None:
+        raise PermissionError
+
+    assert not children.signalled(2**22 + 1, 0)
+    monkeypatch.setattr(os, "killpg", refused)
+    assert children.signalled(1, 0)

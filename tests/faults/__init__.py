@@ -1,0 +1,1 @@
+"""The fault server, and what is asked of our server over it."""
