@@ -20,6 +20,29 @@ WORD = rf"[^\W_]+(?:[{_MARKS}][^\W_]*)*"
 
 _WORD = re.compile(rf"{WORD}(?:['’]{WORD})?")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_HIDDEN = (
+    "\u00ad\u034f\u061c\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
+    "\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""Characters that are not seen: they turn the order of the others around, or carry what only a machine reads."""
+
+_JOINED = "\u0600-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\u1a20-\u1b7f\ua840-\uaaff\ufb50-\ufdff\ufe70-\ufefc"
+_STACKED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1a20-\u1aaf"
+_PICTURES = "\u00a9\u00ae\u203c-\u303d\u3297\u3299\U0001f000-\U0001faff"
+_IDEOGRAPHS = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_NEEDED = "|".join(
+    (
+        rf"(?<=[{_JOINED}])[\u200c\u200d]",  # Persian, Indic and others: where letters join
+        rf"(?<=[{_STACKED}])\u200b",  # Thai, Khmer, Burmese: where a line may end
+        r"(?<=[\u1800-\u18af])[\u180b-\u180f]",  # Mongolian: the form of a letter
+        rf"(?:(?<=[{_PICTURES}])|(?<=[{_PICTURES}]\ufe0f))\u200d(?=[{_PICTURES}])",  # one emoji of several
+        rf"(?<=[#*0-9{_PICTURES}])[\ufe0e\ufe0f]",  # emoji or sign
+        rf"(?<=[{_IDEOGRAPHS}])[\ufe00-\ufe02\U000e0100-\U000e01ef]",  # the form of a name's character
+        r"(?<=\U0001f3f4)[\U000e0061-\U000e007a]{3,6}\U000e007f",  # the flags of Scotland, Wales …
+    )
+)
+_UNSEEN = re.compile(f"[{_HIDDEN}]")
+_UNSEEN_OR_NEEDED = re.compile(f"({_NEEDED})|[{_HIDDEN}]")
 _CJK_RANGES = (
     "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u31a0-\u31bf\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
     "\uff66-\uff9f\U00020000-\U0003ffff"
@@ -61,11 +84,18 @@ def control_character(text: str) -> tuple[int, str] | None:
 
 
 def clean(text: str) -> str:
-    """A text that every JSON encoder and terminal takes: no lone surrogates, no control characters."""
-    if text.isascii() and text.isprintable():
-        return text
-    whole = text.encode("utf-8", "replace").decode("utf-8")
-    return _CONTROL.sub("", whole)
+    """A text that every JSON encoder and terminal takes, and that says to a machine what it shows to a person.
+
+    Without lone surrogates, control characters, and characters that nobody sees (bidirectional controls, zero-width
+    ones, tags, variation selectors), except where a script or an emoji needs one.
+    """
+    if text.isascii():
+        return text if text.isprintable() else _CONTROL.sub("", text)
+    whole = _CONTROL.sub("", text.encode("utf-8", "replace").decode("utf-8"))
+    whole = whole.replace("\u2028", "\n").replace("\u2029", "\n")
+    if _UNSEEN.search(whole) is None:
+        return whole
+    return _UNSEEN_OR_NEEDED.sub(lambda found: found.group(1) or "", whole)
 
 
 _MAX_DEPTH = 64  # far beyond any message or memory, far below the interpreter's own limit
@@ -106,7 +136,7 @@ def clean_compact_json(value: object) -> str:
         text = compact_json(value)
     except (ValueError, TypeError, RecursionError):
         return compact_json(clean_json(value))
-    if text.isprintable() and _CONTROL_ESCAPES.search(text) is None:
+    if text.isprintable() and _CONTROL_ESCAPES.search(text) is None and (text.isascii() or not _UNSEEN.search(text)):
         return text
     return compact_json(clean_json(value))
 

@@ -46,14 +46,18 @@ async def system_lookup(host: str) -> list[str]:
 class NotAllowedError(StoreRefused):
     """A host may not be connected to.
 
-    Args:
-        host: The host.
-        problem: What is wrong with it.
+    Attributes:
+        problem: What is wrong with it; "" where the error was made again for another caller.
     """
 
-    def __init__(self, host: str, problem: str) -> None:
-        self.problem = problem
-        super().__init__(f"not connected: host {host!r} {problem}")
+    problem: str = ""
+
+    @classmethod
+    def of(cls, host: str, problem: str) -> NotAllowedError:
+        """The error of a host."""
+        made = cls(f"not connected: host {host!r} {problem}")
+        made.problem = problem
+        return made
 
 
 class Dialler:
@@ -81,7 +85,7 @@ class Dialler:
         except ValueError as fault:
             raise StoreRefused(f"not connected: {fault}") from None
         if literal is None and self._rules.verdict(name, None) == "no":
-            raise NotAllowedError(name, UNLISTED)
+            raise NotAllowedError.of(name, UNLISTED)
         lookup = self._lookup or system_lookup  # the module's, so that one look-up serves whoever replaces it
         found = [str(literal)] if literal is not None else await lookup(name)
         if not found:
@@ -89,7 +93,7 @@ class Dialler:
         for text in found:
             problem = self._rules.problem(name, ip_address(text))
             if problem is not None:
-                raise NotAllowedError(name, problem)
+                raise NotAllowedError.of(name, problem)
         return found
 
 

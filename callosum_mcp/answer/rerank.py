@@ -18,7 +18,7 @@ from callosum_mcp.adapters.http import HttpRequest, decode
 from callosum_mcp.answer.backends.base import BackendError, Wire, inner, said
 from callosum_mcp.answer.evidence import SNIPPET
 from callosum_mcp.answer.prompt import Prompt, enclosed
-from callosum_mcp.answer.writing import Writer, completed
+from callosum_mcp.answer.writing import Writer, completed, without_key
 from callosum_mcp.errors import StoreError
 from callosum_mcp.federation.reranking import Reordered
 from callosum_mcp.models.asking import BackendSpec, RerankSpec
@@ -66,7 +66,9 @@ class HitReranker:
         try:
             order = await self._ordered(query, head, min(deadline, started + self._spec.timeout_s))
         except BackendError as fault:
-            return Reordered(hits=tuple(fused), told=told | {"status": "failed", "reason": str(fault)})
+            return Reordered(
+                hits=tuple(fused), told=told | {"status": "failed", "reason": without_key(str(fault), self._spec)}
+            )
         kept = self._kept(order, len(head))
         told |= {"status": "ok", "ms": round((anyio.current_time() - started) * 1_000, 1)}
         told |= {"moved": sum(at != index for at, index in enumerate(kept)), "left_out": len(head) - len(kept)}

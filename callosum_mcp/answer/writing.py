@@ -18,7 +18,8 @@ from callosum_mcp.answer.merge import disputed, merged
 from callosum_mcp.answer.prompt import Prompt, prompt_for
 from callosum_mcp.answer.prose import Sentence
 from callosum_mcp.answer.routing import Size, candidates, size_of
-from callosum_mcp.models.asking import AnswerPolicy, BackendSpec, Synthesis, SynthesisStatus
+from callosum_mcp.models.asking import AnswerPolicy, BackendSpec, RerankSpec, Synthesis, SynthesisStatus
+from callosum_mcp.models.secrets import Mask, redacted, url_secrets
 
 Create = Callable[[BackendSpec], Backend]
 _DISPUTED = 2  # as many as the merge tells
@@ -82,7 +83,7 @@ class Writer:
                     return backend, ""
                 reasons.insert(0, f"{spec.name}: did not say in time that it is there")
             except BackendError as fault:
-                reasons.insert(0, f"{spec.name}: {fault}")
+                reasons.insert(0, f"{spec.name}: {without_key(str(fault), spec)}")
         return None, "; ".join(reasons)
 
     async def aclose(self) -> None:
@@ -115,8 +116,17 @@ async def completed(backend: Backend, prompt: Prompt, deadline: float) -> str:
     """
     started = anyio.current_time()
     with anyio.CancelScope(deadline=min(deadline, started + backend.spec.timeout_s)):
-        return await backend.complete(prompt)
+        try:
+            return without_key(await backend.complete(prompt), backend.spec)
+        except BackendError as fault:
+            raise BackendError(redacted(without_key(str(fault), backend.spec))) from fault
     raise BackendError(f"did not answer within {anyio.current_time() - started:.1f} s")
+
+
+def without_key(text: str, spec: BackendSpec | RerankSpec) -> str:
+    """A text of a model without what it alone may know."""
+    token = [spec.token.get_secret_value()] if spec.token is not None else []
+    return Mask([*token, *url_secrets(spec.url)]).text(text)
 
 
 def _by_merge(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import logging
 import os
 import shlex
 import sys
@@ -21,6 +20,7 @@ import anyio
 
 from callosum_mcp.app import Application, build
 from callosum_mcp.cli import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
+from callosum_mcp.cli.logs import set_up, watch
 from callosum_mcp.errors import AllStoresFailed, CallosumError, InvalidInput, SettingsError
 from callosum_mcp.federation.select import choose
 from callosum_mcp.models.asking import AskResult
@@ -69,15 +69,24 @@ def loaded(options: argparse.Namespace) -> Loaded:
         SettingsError: If they cannot be used.
     """
     settings = load(getattr(options, "config", None), os.environ, Path.cwd())
-    logging.basicConfig(
-        stream=sys.stderr, level=settings.settings.logging.level.upper(), format="%(levelname)s %(name)s: %(message)s"
-    )
+    set_up(settings)
     return settings
+
+
+def wired(options: argparse.Namespace) -> Application:
+    """The program, its stores' secrets known to the log.
+
+    Raises:
+        SettingsError: If the settings cannot be used.
+    """
+    application = build(loaded(options))
+    watch(lambda: [store.connection.told for store in application.federation.state.stores.stores])
+    return application
 
 
 def with_application(options: argparse.Namespace, action: Action) -> int:
     """Run an action on a wired program and close it."""
-    application = build(loaded(options))
+    application = wired(options)
 
     async def all_of_it() -> int:
         async with application.running():
@@ -96,7 +105,7 @@ def _help(options: argparse.Namespace) -> int:
 def _serve(options: argparse.Namespace) -> int:
     from callosum_mcp.cli.serve import serve
 
-    return serve(options, build(loaded(options)))
+    return serve(options, wired(options))
 
 
 def _recall(options: argparse.Namespace) -> int:

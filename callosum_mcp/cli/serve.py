@@ -17,16 +17,14 @@ import anyio
 from callosum_mcp.adapters.engine.children import end_all_on_sigterm
 from callosum_mcp.app import Application
 from callosum_mcp.cli import EXIT_OK, EXIT_REFUSED, leave, started
+from callosum_mcp.cli.listening import door, may_listen, policy_at, refused
 from callosum_mcp.errors import SettingsError
-from callosum_mcp.settings import Loaded
-from callosum_mcp.surface.guard import LOOPBACK
 from callosum_mcp.surface.mcp_server import build_server
 from callosum_mcp.surface.stdio import serve_stdio
 
 _GRACE_S = 2
 _BACKLOG = 128
 _WATCH_S = 1.0
-_ANY_ADDRESS = frozenset({"0.0.0.0", "::", ""})
 
 
 def serve(options: argparse.Namespace, application: Application) -> int:
@@ -44,7 +42,7 @@ def serve(options: argparse.Namespace, application: Application) -> int:
 
 
 async def _stdio(application: Application) -> None:
-    async with application.running(), anyio.create_task_group() as group:
+    async with application.serving(), anyio.create_task_group() as group:
         group.start_soon(_watch_parent, group.cancel_scope, os.getppid())
         await serve_stdio(build_server(application.services()), partial(leave, EXIT_OK))
         group.cancel_scope.cancel()
@@ -61,22 +59,16 @@ def _http(application: Application, host: str | None, port: int | None) -> int:
     server = application.loaded.settings.server
     address = host or server.host
     if not may_listen(address, application.loaded):
-        sys.stderr.write(
-            f"callosum-mcp: refused to listen on {address} without a token: anybody there could read every memory. "
-            "Set server.bearer_token_env, or server.allow_open_lan: true\n"
-        )
+        sys.stderr.write(f"callosum-mcp: {refused(address)}\n")
         return EXIT_REFUSED
     listeners = _listeners(address, (server.ports or [server.port]) if port is None else [port])
     name = f"[{address}]" if ":" in address else address
     for listener in listeners:
         sys.stderr.write(f"callosum-mcp: http://{name}:{listener.getsockname()[1]} (MCP at /mcp and /sse, page at /)\n")
-    _run(application, address, listeners)
+    given = {"host": host, "port": port, "ports": port}
+    fixed = tuple(name for name, value in given.items() if value is None)
+    _run(application, address, listeners, fixed)
     return EXIT_OK
-
-
-def may_listen(address: str, loaded: Loaded) -> bool:
-    """Whether listening there lets nobody in who should not be: loopback, a token, or the user's word."""
-    return address in LOOPBACK or loaded.bearer is not None or loaded.settings.server.allow_open_lan
 
 
 def _listeners(address: str, ports: Sequence[int]) -> list[socket.socket]:
@@ -107,24 +99,18 @@ def _listener(address: str, port: int) -> socket.socket:
     return listener
 
 
-def _run(application: Application, address: str, listeners: list[socket.socket]) -> None:
+def _run(application: Application, address: str, listeners: list[socket.socket], fixed: tuple[str, ...]) -> None:
     import uvicorn
 
-    from callosum_mcp.surface.guard import Policy, allowed
     from callosum_mcp.surface.http import build_asgi
 
-    server = application.loaded.settings.server
-    everywhere = address in _ANY_ADDRESS and not server.allowed_hosts
-    policy = Policy(
-        token=application.loaded.bearer,
-        hosts=allowed([*server.allowed_hosts, address]),
-        origins=frozenset(server.allowed_origins),
-        any_host=everywhere and application.loaded.bearer is not None,
-        any_address=everywhere,
-    )
+    loaded = application.loaded
+    guard = build_asgi(application.services(), policy_at(address, loaded), application.serving)
+    application.reloader.parts.append(door(guard, address, loaded, fixed=fixed))
     config = uvicorn.Config(
-        build_asgi(application.services(), policy, application.running),
-        log_level=application.loaded.settings.logging.level,
+        guard,
+        log_config=None,  # its lines go the way of ours, and lose their secrets there
+        log_level=loaded.settings.logging.level,
         access_log=False,
         timeout_graceful_shutdown=_GRACE_S,
         lifespan="on",

@@ -7,17 +7,18 @@ under one lock; a refused one changes nothing. A store set that replaces another
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import anyio
 import anyio.to_thread
-from pydantic import ValidationError
 
 from callosum_mcp.adapters import registry
 from callosum_mcp.errors import DuplicateStore, InvalidInput, ProtectedStore, SettingsError, StoreError, UnknownStore
+from callosum_mcp.federation.configuring import MAX_STORES, configured, differences
+from callosum_mcp.federation.declared import Declared, adopted, managed_stores
 from callosum_mcp.federation.embedding import refuse_what_lacks
 from callosum_mcp.federation.fanout import Clock, Outcome, ask, fan_out
 from callosum_mcp.federation.federation import Federation, State
@@ -26,26 +27,18 @@ from callosum_mcp.federation.store_view import store_out
 from callosum_mcp.federation.stores import Store
 from callosum_mcp.federation.urls import Consent, Place, checked_target, settled, shown_url
 from callosum_mcp.models.hosts import LOOPBACK_ONLY, HostRules, rules_of
-from callosum_mcp.models.knobs import Knobs
 from callosum_mcp.models.requests import (
     AddStoreRequest,
     ListStoresRequest,
     RemoveStoreRequest,
-    StoreChange,
-    explain,
-    nearest,
-    parse,
 )
 from callosum_mcp.models.results import (
     AddResult,
-    Change,
     ConfigureResult,
     RemoveResult,
     StoresResult,
 )
 from callosum_mcp.models.values import ProbeReport, StoreSpec
-
-_MAX_STORES = 64
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,6 +78,8 @@ class Administration:
         self._tokens = tokens
         self._policy = policy
         self._lock = anyio.Lock()
+        self._declared = _as_declared(federation.state)
+        self.notices: tuple[str, ...] = ()
 
     async def list_stores(self, request: ListStoresRequest) -> StoresResult:
         """Every store with its record, and the settings in force; with `probe` each is asked now."""
@@ -96,7 +91,7 @@ class Administration:
             types=registry.type_names(),
             config_file=str(self._policy.config_file) if self._policy.config_file else None,
             overlay_file=str(self._overlay.path) if self._overlay.path else None,
-            notes=[*self._policy.notes, *self._overlay.notes] or None,
+            notes=[*self.notices, *self._policy.notes, *self._overlay.notes] or None,
         )
 
     async def add_store(self, request: AddStoreRequest, consent: Consent | None = None) -> AddResult:
@@ -127,6 +122,7 @@ class Administration:
                 raise
             state = self._federation.state
             self._federation.state = replace(state, stores=state.stores.with_store(store))
+            self._declared = replace(self._declared, stores=(*self._declared.stores, spec))
         return AddResult(added=store_out(store, probe), active=self._federation.state.stores.active())
 
     async def remove_store(self, request: RemoveStoreRequest) -> RemoveResult:
@@ -156,23 +152,49 @@ class Administration:
         """
         async with self._lock:
             old = self._federation.state
-            new = _configured(old, changes)
+            new = configured(old, changes)
             refuse_what_lacks(self._federation.embedder, new.knobs)
             self._federation.state = new
-        return ConfigureResult(changed=_differences(old, new), active=new.stores.active())
+        return ConfigureResult(changed=differences(old, new), active=new.stores.active())
+
+    async def adopt(self, declared: Declared, policy: AdminPolicy) -> None:
+        """Put in force what the settings declare now, and the overlay with it.
+
+        Calls in flight keep the stores they started with; of stores that are replaced or gone, the connections close
+        when the last of these calls ends.
+
+        Args:
+            declared: Base stores and knobs, found good.
+            policy: What may be added from now on.
+        """
+        async with self._lock:
+            old = self._federation.state
+            managed, notes = await self._managed(old, declared, policy)
+            now = replace(declared, stores=(*declared.stores, *managed))
+            new = adopted(old, self._declared, now)
+            self._declared, self._policy = now, replace(policy, notes=notes)
+            self._federation.state = new
+        kept = {store.connection for store in new.stores.stores}
+        await _retire([store for store in old.stores.stores if store.connection not in kept])
+
+    async def _managed(
+        self, old: State, declared: Declared, policy: AdminPolicy
+    ) -> tuple[Sequence[StoreSpec], tuple[str, ...]]:
+        if self._overlay.path is None:  # they are in memory only
+            base = {spec.name for spec in declared.stores}
+            return [s.spec for s in old.stores.stores if s.spec.managed and s.spec.name not in base], ()
+        return await anyio.to_thread.run_sync(managed_stores, self._overlay, declared.stores, policy.hosts)
 
     async def aclose(self) -> None:
         """Close every store."""
-        async with anyio.create_task_group() as group:  # one that takes its time to end delays no other
-            for store in self._federation.state.stores.stores:
-                group.start_soon(store.connection.retire)
+        await _retire(self._federation.state.stores.stores)
 
     def _check_new(self, request: AddStoreRequest) -> None:
         stores = self._federation.state.stores
         if request.name in stores.names():
             raise DuplicateStore(f"name: a store named {request.name!r} exists already; choose another name")
-        if len(stores.stores) >= _MAX_STORES:
-            raise InvalidInput(f"name: {_MAX_STORES} stores are the most", field="name")
+        if len(stores.stores) >= MAX_STORES:
+            raise InvalidInput(f"name: {MAX_STORES} stores are the most", field="name")
         checked_target(request.url)
         wanted = request.token_env
         if wanted and not any(fnmatch.fnmatchcase(wanted, pattern) for pattern in self._policy.allow_token_env):
@@ -185,6 +207,16 @@ class Administration:
 
     async def _probe_one(self, store: Store) -> Outcome[ProbeReport]:
         return await ask(store, lambda adapter: adapter.probe(), _clock(self._federation.state))
+
+
+def _as_declared(state: State) -> Declared:
+    return Declared(stores=tuple(store.spec for store in state.stores.stores), knobs=state.knobs)
+
+
+async def _retire(stores: Sequence[Store]) -> None:
+    async with anyio.create_task_group() as group:  # one that takes its time to end delays no other
+        for store in stores:
+            group.start_soon(store.connection.retire)
 
 
 def _clock(state: State) -> Clock:
@@ -222,59 +254,6 @@ def _adapter(spec: StoreSpec) -> Any:
         text = said.replace("type ", "type: ", 1) if said.startswith("type ") else said
         field = next((name for name in ("type", "url") if text.startswith(f"{name}:")), "type")
         raise InvalidInput(text if text.startswith(f"{field}:") else f"{field}: {text}", field=field) from fault
-
-
-def _configured(old: State, changes: Mapping[str, Any]) -> State:
-    known = [*Knobs.model_fields, "stores"]
-    unknown = [name for name in changes if name not in known]
-    if unknown:
-        raise InvalidInput(
-            f"{unknown[0]}: is unknown; {nearest(unknown[0], known)}", field=unknown[0], kind="extra_forbidden"
-        )
-    wanted = {name: value for name, value in changes.items() if name != "stores" and value is not None}
-    try:
-        knobs = Knobs.model_validate({**old.knobs.model_dump(), **wanted}, strict=True)
-    except ValidationError as failure:
-        raise explain(failure, Knobs) from None
-    stores = old.stores
-    for change in _store_changes(changes.get("stores")):
-        stores.get(change.name)
-        stores = stores.changed(change.name, change.model_dump(exclude={"name"}, exclude_none=True))
-    return State(stores=stores, knobs=knobs)
-
-
-def _store_changes(value: object) -> list[StoreChange]:
-    if value is None:
-        return []
-    if not isinstance(value, list):
-        raise InvalidInput("stores: must be a list of {name, weight?, floor?, enabled?}", field="stores")
-    items = cast("list[object]", value)
-    if len(items) > _MAX_STORES:
-        raise InvalidInput(f"stores: must hold at most {_MAX_STORES} entries", field="stores", kind="too_long")
-    return [_store_change(index, item) for index, item in enumerate(items)]
-
-
-def _store_change(index: int, item: object) -> StoreChange:
-    place = f"stores.{index}"
-    if not isinstance(item, dict):
-        raise InvalidInput(f"{place}: must be {{name, weight?, floor?, enabled?}}", field=place, kind="dict_type")
-    try:
-        return parse(StoreChange, cast("dict[str, Any]", item))
-    except InvalidInput as fault:
-        raise InvalidInput(f"{place}.{fault}", field=f"{place}.{fault.field}", kind=fault.kind) from None
-
-
-def _differences(old: State, new: State) -> list[Change]:
-    before, after = _flat(old), _flat(new)
-    return [Change(setting=name, old=before[name], new=value) for name, value in after.items() if before[name] != value]
-
-
-def _flat(state: State) -> dict[str, Any]:
-    flat: dict[str, Any] = dict(state.knobs.model_dump(mode="json"))
-    for store in state.stores.stores:
-        for name in ("weight", "floor", "enabled"):
-            flat[f"stores.{store.spec.name}.{name}"] = getattr(store.spec, name)
-    return flat
 
 
 __all__ = ["AdminPolicy", "Administration", "StoreError", "UnknownStore", "shown_url", "store_out"]

@@ -18,6 +18,7 @@ from callosum_mcp.adapters.base import Adapter
 from callosum_mcp.errors import StoreError
 from callosum_mcp.federation.breaker import Pass, Refusal, blamed, refused
 from callosum_mcp.federation.stores import Store
+from callosum_mcp.models.secrets import redacted
 from callosum_mcp.models.values import StoreStatus
 from callosum_mcp.text import one_line
 
@@ -149,7 +150,7 @@ async def _asked(
     with anyio.CancelScope(deadline=min(started + allowed_s, clock.deadline)) as scope:
         try:
             async with store.connection.adapter() as adapter:
-                value = await call(adapter)
+                value = store.connection.mask.value(await call(adapter))
         except StoreError as error:
             fault = error
         except Exception as error:
@@ -164,9 +165,9 @@ async def _asked(
 def _status(
     store: Store, fault: StoreError | None, took_s: float, *, timed_out: bool, waited: str | None
 ) -> StoreStatus:
-    name, ms = store.spec.name, took_s * 1_000
+    name, ms, told = store.spec.name, took_s * 1_000, store.connection.told
     if timed_out:
-        detail = f"no answer within {took_s:.1f} s" + (f": {waited}" if waited else "")
+        detail = f"no answer within {took_s:.1f} s" + (f": {told.text(waited)}" if waited else "")
         return StoreStatus(engine=name, status="down", reason="timeout", detail=detail, ms=ms)
     if fault is None:
         return StoreStatus(engine=name, status="up", ms=ms)
@@ -176,7 +177,7 @@ def _status(
         engine=name,
         status="down",
         reason=fault.reason,
-        detail=one_line(str(fault), 240),
+        detail=one_line(redacted(told.text(str(fault))), 240),
         ms=ms,
         retry_after_s=fault.retry_after_s,
     )

@@ -7,6 +7,7 @@ and no call sees half of one.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
@@ -32,6 +33,12 @@ from callosum_mcp.reconcile.tiers import tier_of
 
 __all__ = ["Federation", "State", "refuse_if_failed"]
 
+QUERIES = "callosum_mcp.queries"
+"""Name of the logger that is told the questions themselves; silent unless somebody gives it a level."""
+
+_queries = logging.getLogger(QUERIES)
+_queries.setLevel(logging.CRITICAL)
+_log = logging.getLogger(__name__)
 _SHAPING = ("trace", "detail", "budget_tokens")
 """What a request says of its answer's shape alone, and not of what is asked."""
 
@@ -90,6 +97,7 @@ class Federation:
     ) -> Found:
         """What a recall finds; identical ones at the same moment share it, and each keeps its own time."""
         started = anyio.current_time()
+        _queries.info("asked: %s", request.query)
         helpers = Helpers(reranker=self._reranker, embedder=self.embedder)
         told: list[StoreStatus] = []
 
@@ -106,7 +114,9 @@ class Federation:
         if on_status is not None and not told:
             for status in found.gathered.statuses:
                 await on_status(status)
-        return replace(found, gathered=replace(found.gathered, took_s=anyio.current_time() - started))
+        gathered = replace(found.gathered, took_s=anyio.current_time() - started)
+        _log_shape(request, gathered)
+        return replace(found, gathered=gathered)
 
     def warm(self) -> None:
         """Let the stores that have anything to connect do so in the background; touches none by itself."""
@@ -138,6 +148,18 @@ class Federation:
         if outcome.value is None:
             raise UnknownHit(f"id: store {name} holds nothing under {native!r}; ids come from recall")
         return shape_fetch(replace(outcome.value, tier=tier_of(outcome.value, store.spec.tier)))
+
+
+def _log_shape(request: RecallRequest, gathered: Gathered) -> None:
+    """What is known of a call without a word of what was asked or found."""
+    if _log.isEnabledFor(logging.INFO):
+        _log.info(
+            "asked with %d characters: %d hits in %.0f ms; %s",
+            len(request.query),
+            len(gathered.hits),
+            gathered.took_s * 1_000,
+            ", ".join(f"{s.engine} {s.status}{f' ({s.reason})' if s.reason else ''}" for s in gathered.statuses),
+        )
 
 
 def refuse_if_failed(stores: StoreSet, gathered: Gathered, result: object) -> None:

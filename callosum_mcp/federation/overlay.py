@@ -215,6 +215,8 @@ def _validated(entry: Entry) -> OverlayEntry:
 
 def _replace(path: Path, entries: list[Entry]) -> None:
     """Write the whole file anew: at any moment a reader sees the old one or the new one."""
+    for left in path.parent.glob(f".{path.name}.*"):  # by a process that was killed; under the lock nobody else writes
+        left.unlink(missing_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mkstemp makes it 0600
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

@@ -17,6 +17,7 @@ from callosum_mcp.adapters.base import Adapter
 from callosum_mcp.errors import StoreError, UnknownStore
 from callosum_mcp.federation.breaker import Breaker
 from callosum_mcp.models.requests import nearest
+from callosum_mcp.models.secrets import Mask, given_to, secrets_of
 from callosum_mcp.models.values import StoreSpec, StoreStatus
 
 _CLOSE_S = 2.0  # closing sockets takes no time; a third party's adapter may never end
@@ -36,6 +37,8 @@ class Connection:
         self._places = anyio.Semaphore(spec.concurrency)
         self._in_use = 0
         self.breaker = Breaker()
+        self.mask = Mask(secrets_of(spec))
+        self.told = Mask(given_to(spec))
         self._retired = False
         self.calls = 0
         self.failures = 0

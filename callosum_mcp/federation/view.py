@@ -14,7 +14,7 @@ from callosum_mcp.models.requests import Detail
 from callosum_mcp.models.results import HitOut, ReceiptOut, SourceOut
 from callosum_mcp.models.values import FusedHit, Hit
 from callosum_mcp.reconcile.authority import age_days
-from callosum_mcp.text import clean_json, clip, iso_utc
+from callosum_mcp.text import clean, clean_json, clip, iso_utc
 
 _SNIPPET = 160
 
@@ -95,11 +95,11 @@ def _sources(item: FusedHit) -> list[SourceOut] | None:
 
 
 def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
+    return clean(value) if isinstance(value, str) else None
 
 
 def _strings(value: object) -> list[str] | None:
-    return [str(item) for item in cast("list[object]", value)] if isinstance(value, list) else None
+    return [clean(str(item)) for item in cast("list[object]", value)] if isinstance(value, list) else None
 
 
 def _metadata(hit: Hit) -> dict[str, Any] | None:

@@ -22,6 +22,7 @@ Verdict = Literal["yes", "look", "no"]
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
 _NUMBER = re.compile(r"\d+|0x[0-9a-f]*")
+_NETLOC = re.compile(r"(?:\[[^][]*\]|[^][:]*)(?::[0-9]*)?")
 _MAX_NAME = 253
 
 _METADATA = frozenset(
@@ -88,8 +89,8 @@ def target_of(url: str) -> Target:
     if "\\" in url or not url.isascii():
         raise ValueError("must hold neither backslashes nor characters beyond ASCII; write a name as xn--…")
     host, address = host_of(parts.hostname)
-    if "[" in parts.netloc and address is None:
-        raise ValueError(f"host {_shown(parts.hostname)} is no address")
+    if _NETLOC.fullmatch(parts.netloc) is None or ("[" in parts.netloc and address is None):
+        raise ValueError(f"host {_shown(parts.netloc)} is no address")
     name = f"[{host}]" if isinstance(address, IPv6Address) else host
     netloc = name if port is None else f"{name}:{port}"
     rest = SplitResult(parts.scheme, netloc, parts.path, parts.query, "").geturl()
@@ -249,9 +250,10 @@ def is_local_name(host: str) -> bool:
 
 
 def plain(address: Address) -> Address:
-    """An address without IPv6's clothes for IPv4: the system connects to what is inside."""
-    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
-    return mapped or address
+    """An address without IPv6's clothes for IPv4, and without a zone: the system connects to what is inside."""
+    if isinstance(address, IPv4Address):
+        return address
+    return address.ipv4_mapped or IPv6Address(int(address))
 
 
 def embedded(address: Address) -> IPv4Address | None:

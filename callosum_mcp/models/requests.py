@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from callosum_mcp.errors import InvalidInput
 from callosum_mcp.models.knobs import MAX_BUDGET_TOKENS, MAX_RESULTS, MIN_BUDGET_TOKENS
 from callosum_mcp.models.values import Tier
-from callosum_mcp.text import clean, control_character, epoch_seconds, one_line
+from callosum_mcp.text import control_character, epoch_seconds, one_line
 
 MAX_QUERY_CHARS = 8_000
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
@@ -35,7 +35,7 @@ def _asked(text: str) -> str:
         raise ValueError(f"control character {found[1]} at position {found[0]} is not allowed")
     if not text.strip():
         raise ValueError(f"must hold 1 to {MAX_QUERY_CHARS} characters that are not blank")
-    return clean(text.strip())
+    return text.strip()
 
 
 def _moment(value: object) -> object:

@@ -75,9 +75,19 @@ def _focused(a: Claim, b: Claim, question: Question) -> bool:
     """Whether both clauses name the attribute of the query, which no list knows."""
     words = question.focus.words if a.value.slot.startswith("number") else question.focus.heads
     shared = [word for word in words if named_in(word, a.near) and named_in(word, b.near)]
+    if a.value.slot == "when" and _nearly_all(a, b, question):
+        return True
     return bool(shared) and (bool(question.focus.rest) or len(shared) == len(question.focus.heads) > 1)
 
 
+def _nearly_all(a: Claim, b: Claim, question: Question) -> bool:
+    """Whether both sentences name the words of the query, but for one of three."""
+    asked = question.focus.words | question.focus.rest
+    both = [word for word in asked if named_in(word, a.wide) and named_in(word, b.wide)]
+    return len(both) >= _PAIR and len(asked) - len(both) <= len(asked) // 3
+
+
+_PAIR = 2
 _EVENTS = frozenset(
     """
     a:expiry a:launch a:deadline a:birthday a:meeting a:start a:party a:holiday a:kickoff a:review_event
@@ -111,6 +121,23 @@ def _other_days(a: Claim, b: Claim) -> bool:
     )
 
 
+_MONTH, _ONE_APPOINTMENT = 31, 21  # days
+
+
+def _day_of_year(moment: Moment) -> int:
+    return (moment.year or 0) * 12 * _MONTH * bool(moment.year) + (moment.month or 0) * _MONTH + (moment.day or 0)
+
+
+def _two_days(a: Claim, b: Claim) -> bool:
+    """Whether both name a day of the year and neither tells of a change: two events, where no date is asked for."""
+    mine, theirs = a.value.data[0], b.value.data[0]
+    if not isinstance(mine, Moment) or not isinstance(theirs, Moment):
+        return False
+    if mine.day is None or theirs.day is None or a.changed or b.changed:
+        return False
+    return abs(_day_of_year(mine) - _day_of_year(theirs)) > _ONE_APPOINTMENT
+
+
 def _attributes_clash(a: Claim, b: Claim, question: Question) -> bool:
     """Whether two dates, or two numbers, belong to different things (kick-off and delivery, timeout and retries)."""
     kind = a.value.slot.split(":")[0]
@@ -133,5 +160,7 @@ def _attributes_clash(a: Claim, b: Claim, question: Question) -> bool:
     if mine and theirs:
         return mine.isdisjoint(theirs) and not (kind == "number" and _focused(a, b, question))
     if kind == "when" and "when" not in question.slots:
+        if _two_days(a, b):
+            return True
         return (not mine or not theirs) and not _focused(a, b, question)
     return kind == "number" and not question.topics and not a.near & b.near

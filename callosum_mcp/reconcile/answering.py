@@ -116,9 +116,12 @@ def _superseding(statements: Sequence[Statement], found: list[Answer], inquiry: 
     """Answers of hits that do not name the attribute, since one says goodbye to what another asserts."""
     subject = [anchor for anchor in inquiry.known if not inquiry.aim.words.issuperset(anchor.stems)]
     about = [one for one in statements if all(_names(one, anchor, inquiry.question) for anchor in subject)]
+    asked = inquiry.question.topics | inquiry.question.stems
+    loosely = [one for one in statements if not asked.isdisjoint(one.words)] if len(about) < _PAIR else about
+    about = loosely
     spoken = {id(answer.statement) for answer in found if answer.slot == "open"}
     added: dict[int, Answer] = {}
-    for change in contrast.changes(about, inquiry.question) if subject else []:
+    for change in contrast.changes(about, inquiry.question):
         for old in about:
             if old is change.statement or {id(old), id(change.statement)} <= spoken:
                 continue
@@ -176,7 +179,7 @@ def _answers(claim: Claim, statement: Statement, inquiry: _Inquiry, missing: lis
         return False
     if _out_of_scope(claim, question.scopes) or not (named or on_topic(claim, statement, question)):
         return False
-    if slot == "version" and not _of_product(claim, question):
+    if slot == "version" and not _of_product(claim, statement, question):
         return False
     if any(anchor.stems[0] in statement.words for anchor in missing if len(anchor.stems) == 1):
         return False  # it names something whose name only contains the subject's
@@ -187,7 +190,9 @@ def _about_the_subject(
     claim: Claim, statement: Statement, inquiry: _Inquiry, missing: list[Anchor], *, explicit: bool
 ) -> bool:
     """Whether a hit names all of the subject, or nearly all, or the attribute and nothing else."""
-    known, topics = len(inquiry.known), inquiry.topics
+    known, topics, focus = len(inquiry.known), inquiry.topics, inquiry.question.focus
+    if explicit and focus.rest and _beside(claim, inquiry.question):
+        missing = [anchor for anchor in missing if not focus.words.issuperset(anchor.stems)]
     choice = claim.value.slot.startswith("choice")
     lost = len(missing) + sum(topic not in statement.words and not choice for topic in topics)
     if not lost or (lost * 3 <= known + len(topics) and not claim.subject):
@@ -214,7 +219,10 @@ def _beside(claim: Claim, question: Question) -> bool:
 
     The attribute has no entry, but a name.
     """
-    return any(stem == other or same_word(stem, other) for stem in stems_of(question) for other in claim.beside)
+    words = stems_of(question)
+    if claim.value.slot == "number:count":
+        words = words | question.focus.words  # ``zone 3``: which of them it is
+    return any(stem == other or same_word(stem, other) for stem in words for other in claim.beside)
 
 
 def _is_the_subject(value: Value, question: Question) -> bool:
@@ -222,11 +230,14 @@ def _is_the_subject(value: Value, question: Question) -> bool:
     return value.slot in ("fqdn", "host", "open") and bool(value.text) and value.text.lower() in question.text.lower()
 
 
-def _of_product(claim: Claim, question: Question) -> bool:
+def _of_product(claim: Claim, statement: Statement, question: Question) -> bool:
     """Whether a version is one of the product the query names, if it names one."""
     product = claim.value.data[2]
     named = {topic[2:].split(">")[0] for topic in question.topics if topic.startswith("c:")}
-    return not product or not named or product in named
+    if not product and named:
+        beside = any(named_in(word, claim.beside) for word in question.focus.words | question.focus.heads)
+        return claim.keyed or beside or any(f"c:{name}" in statement.words for name in named)
+    return not named or product in named
 
 
 def _out_of_scope(claim: Claim, wanted: Scopes) -> bool:

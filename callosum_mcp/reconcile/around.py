@@ -72,13 +72,31 @@ def _longer(tokens: Sequence[Token], at: int) -> Token | None:
     gap = tokens[at].gap
     if at + 1 < len(tokens):
         following = tokens[at + 1]
-        if following.gap in ("-", " ", "_") and following.low in COMPONENTS:
+        if following.gap in ("-", " ", "_") and following.low in COMPONENTS and not _class_name(tokens[at], following):
             return following
-        if following.gap == "-" and gap != "_" and unknown(following):
+        if (
+            following.gap == "-"
+            and gap != "_"
+            and len(following.low) > 1
+            and (unknown(following) or _a_part(following))
+        ):
             return following
     if at and gap in ("-", "_") and (unknown(tokens[at - 1]) or tokens[at - 1].marked("dismiss")):
         return tokens[at - 1]
     return None
+
+
+_SORTS = frozenset("client worker agent importer exporter collector scheduler".split())
+
+
+def _class_name(first: Token, second: Token) -> bool:
+    """Whether two words are pieces of a class (``ExportClient``), which belongs to what its first word names."""
+    return second.gap == "_" and second.low in _SORTS and first.text[0].isupper() and second.text[0].isupper()
+
+
+def _a_part(token: Token) -> bool:
+    """Whether a known word that a hyphen joins to a name makes it another name: an attribute's (``egret-sync``)."""
+    return token.kind == "word" and bool(token.senses) and all(sense.role == "attr" for sense in token.senses)
 
 
 def front_of(tokens: Sequence[Token]) -> Sequence[Token]:
@@ -99,8 +117,23 @@ def subject_of(front: Sequence[Token]) -> frozenset[str]:
     return frozenset(
         token.stem
         for at, token in enumerate(front)
-        if token.kind == "word" and unknown(token) and token.gap != "/" and not _in_a_path(front, at)
+        if token.kind == "word"
+        and unknown(token)
+        and token.gap != "/"
+        and not _in_a_path(front, at)
+        and not _acted(front, at)
     )
+
+
+_PAST = frozenset("put set took got made brought gave went ran built cut let had kept sent".split())
+_ADVERBS = frozenset("back away again over down up out off".split())
+
+
+def _acted(front: Sequence[Token], at: int) -> bool:
+    """Whether a word is the verb of a sentence without a subject (``Put it back …``), or goes with it."""
+    first = front[0].low
+    acted = first in _PAST or first.endswith("ed")
+    return acted and (not at or front[at].low in _ADVERBS)
 
 
 def _in_a_path(front: Sequence[Token], at: int) -> bool:
@@ -118,8 +151,9 @@ def lead_of(front: Sequence[Token], tokens: Sequence[Token]) -> frozenset[tuple[
         return frozenset()
     return frozenset(
         (token.stem, *token.ids)
-        for token, following in zip(front, tokens[1:], strict=False)
+        for at, (token, following) in enumerate(zip(front, tokens[1:], strict=False))
         if token.kind == "word"
+        and not _acted(front, at)
         and token.gap not in _FILE
         and (following.gap not in _FILE or following.light)
         and (unknown(token) or _known_name(token, token is front[-1]))
@@ -142,6 +176,8 @@ def holders_of(front: Sequence[Token], tokens: Sequence[Token]) -> frozenset[tup
     found: set[tuple[str, str]] = set()
     for at, token in enumerate(front):
         rest = [near for near in tokens[at + 1 : at + 4] if near.low not in _ARTICLES]
+        if _acted(front, at):
+            continue
         if (
             len(rest) > 1
             and rest[0].low in _OF
@@ -264,9 +300,21 @@ def next_to(sentence: Sentence, at: int) -> frozenset[str]:
         while low and tokens[low].gap in ("_", "-", "."):
             low -= 1
         return frozenset(words_of(tokens[low : at + 1]))
+    if _alone(tokens, at):
+        return frozenset(words_of(tokens))
     while low and at - low < _WINDOW and clauses[low - 1] == clauses[at]:
         low -= 1
     high = at + 1
     while high < len(tokens) and high - at <= _WINDOW and clauses[high] == clauses[at]:
         high += 1
     return frozenset(words_of(tokens[low:high]))
+
+
+def _alone(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a number stands for a noun before it: ``there are five in the coop``."""
+    following = tokens[at + 1] if at + 1 < len(tokens) else None
+    ends = following is None or (following.light and following.gap == " ")
+    return ends and at > 0 and tokens[at - 1].low in _ARE
+
+
+_ARE = frozenset("are is sind ist sont est son es sono è są jest são é".split())

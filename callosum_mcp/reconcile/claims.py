@@ -18,9 +18,10 @@ from callosum_mcp.reconcile.reading import Names, Reading, Said, label, readings
 from callosum_mcp.reconcile.scoping import Scopes
 from callosum_mcp.reconcile.values import Value
 
+_SOURCE = re.compile(r"([\w./-]+\.(?:py|go|rs|ts|js|java|kt|cc?|cpp|h|rb|php|swift|cs|scala|lua|exs?|dart|jl))\b(?=:|\s)")
 _NOT_WORD = re.compile(r"[\W_]+")
 _CONTEXT_DIMENSIONS = frozenset("env role flow bound tier quarter vendor audience meal fill tenant part hours".split())
-_TOLD_DIMENSIONS = frozenset("env role layer tenant vendor hours".split())
+_TOLD_DIMENSIONS = frozenset("env role layer tenant vendor hours net".split())
 _NUMBER_DIMENSIONS = frozenset("fill bound measure".split())  # of one number, not of its sentence
 _POSITIONS = 1_000
 _COMPOUND_LETTERS = 4
@@ -84,6 +85,8 @@ class Statement:
         asserted: Concepts, members and stems of the sentences that assert something.
         gone: Stems of what it says goodbye to.
         people: First and family names of people.
+        source: The file of source code that its text is about.
+        scanned: A scanner wrote it, which mixes letters up.
     """
 
     hit: Hit
@@ -99,11 +102,14 @@ class Statement:
     asserted: set[str] = field(default_factory=set[str])
     gone: set[str] = field(default_factory=set[str])
     people: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    source: str = ""
+    scanned: bool = False
 
 
 def read(hit: Hit, question: Question) -> Statement:
     """Reads a hit: its keyed value first, then its text."""
-    statement = Statement(hit)
+    source = _SOURCE.match(hit.text)
+    statement = Statement(hit, source=source[1] if source else "", scanned="OCR" in hit.text)
     project, key, value = (_meta(hit, name) for name in ("project", "key", "value"))
     around = label(hit.title or "", project, key, f"{hit.path or ''} ; {hit.id}")
     _note(statement, around.names, question)

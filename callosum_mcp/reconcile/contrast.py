@@ -19,7 +19,7 @@ from callosum_mcp.reconcile.lexicon import SLOTS_OF, senses_of
 from callosum_mcp.reconcile.question import Question
 from callosum_mcp.reconcile.stems import stem
 from callosum_mcp.reconcile.values import Relation
-from callosum_mcp.reconcile.wording import alike, named_in
+from callosum_mcp.reconcile.wording import alike, named_in, same_word
 
 OPEN = frozenset({"open", "loose"})
 _GENERIC = frozenset("name id type kind value number setting size".split())
@@ -28,6 +28,13 @@ _PLACES = frozenset("provider host room home region url path".split())
 _OPEN_SLOTS = frozenset({"open", "place", "host", "room", "choice", "*"})
 _PIECES = re.compile(r"[^\W_]+")
 TWIN_WORDS = frozenset("with in at on by via through mit bei im auf in en chez dans avec w na z em no na con".split())
+PLACING = frozenset(
+    """
+    in on at under behind beside inside below above near im am auf unter hinter neben bei dans sur sous chez derrière en
+    bajo sobre junto nel nella sul sulla sotto dietro w na pod za em no debaixo
+    """.split()
+)
+"""Words that say where something is."""
 _NUMERIC = re.compile(r"v?\d[\d.,]*")
 _MENTION = 3  # letters of a word that may be found inside another
 
@@ -77,11 +84,14 @@ def relevant(claim: Claim, statement: Statement, question: Question, aim: Aim) -
     if claim.value.slot == "open":
         words = claim.label | frozenset(map(str, claim.value.data)) | (statement.context if claim.keyed else _NOTHING)
         return _names(words, aim.words | aim.heads, question)
+    if question.place and claim.label & PLACING:
+        return any(stem in claim.wide for anchor in question.anchors for stem in anchor.stems)
     if claim.arrived:
         return not _PLACES.isdisjoint(question.focus.concepts) or _names(
             frozenset(statement.words), aim.words | aim.heads, question
         )
-    return _names(claim.near, aim.heads, question)
+    strictly = any(head in claim.near or any(same_word(head, word) for word in claim.near) for head in aim.heads)
+    return strictly or (_names(claim.near, aim.heads, question) and not question.slots)
 
 
 def _names(words: frozenset[str], wanted: frozenset[str], question: Question) -> bool:
@@ -128,9 +138,12 @@ def _rank(claim: Claim, question: Question) -> int:
 
 def contrasted(a: Claim, b: Claim, sides: tuple[Statement, Statement], question: Question) -> Relation:
     """How two such values relate, one of them assigned or arrived at."""
-    if {a.value.slot, b.value.slot} == {"loose"} and not (a.arrived or b.arrived or _twins(a, b, question)):
+    placed = question.place and all(claim.value.slot == "open" or claim.label & PLACING for claim in (a, b))
+    if {a.value.slot, b.value.slot} == {"loose"} and not (placed or a.arrived or b.arrived or _twins(a, b, question)):
         return "unsure"
-    if not question.focus.heads and not _one_label(a, b, question):
+    if not _headed(sides, question) and not _one_label(a, b, question):
+        return "unsure"
+    if not placed and not _share_a_head(a, b, sides, question):
         return "unsure"
     mine, theirs = _said(a, question), _said(b, question)
     if not mine or not theirs or _digits(mine) != _digits(theirs) or _other_attribute(a, b, sides, question):
@@ -140,6 +153,28 @@ def contrasted(a: Claim, b: Claim, sides: tuple[Statement, Statement], question:
     if _mentions(sides[1], mine, b) or _mentions(sides[0], theirs, a):
         return "unsure"
     return "differ"
+
+
+def _share_a_head(a: Claim, b: Claim, sides: tuple[Statement, Statement], question: Question) -> bool:
+    """Whether a phrase and what it is compared with stand at the same word, where any word may name the attribute."""
+    if len(question.focus.heads) < _PAIR or a.arrived or b.arrived or "loose" not in (a.value.slot, b.value.slot):
+        return True
+    mine, theirs = (
+        claim.label | claim.near | (side.context if claim.keyed else _NOTHING)
+        for claim, side in zip((a, b), sides, strict=True)
+    )
+    return any(named_in(head, mine) and named_in(head, theirs) for head in question.focus.heads)
+
+
+_PAIR = 2
+
+
+def _headed(sides: tuple[Statement, Statement], question: Question) -> bool:
+    """Whether some hit names a word of the attribute."""
+    words = question.focus.words | question.focus.heads
+    return any(
+        named_in(word, frozenset(side.words)) for word in words for side in sides
+    ) or any(f"a:{name}" in side.words for name in question.focus.concepts for side in sides)
 
 
 class Change(NamedTuple):
@@ -154,7 +189,7 @@ def changes(statements: Sequence[Statement], question: Question) -> list[Change]
     """The hits that say goodbye to a value and name another."""
     found: list[Change] = []
     for statement in statements:
-        left = frozenset(w for w in statement.gone if len(w) > _MENTION and not named_in(w, question.stems))
+        left = frozenset(w for w in _beyond(tuple(statement.gone), question.stems) if len(w) > _MENTION)
         if statement.changed and left:
             kept = [
                 claim for claim in statement.claims if claim.changed and left.isdisjoint(map(str, claim.value.data))
@@ -165,21 +200,27 @@ def changes(statements: Sequence[Statement], question: Question) -> list[Change]
 
 def still_asserted(change: Change, old: Statement, question: Question) -> Claim | None:
     """The claim of another hit that asserts what went, and not what came; None if it makes none."""
-    if not change.left & old.asserted - old.gone or _mentions(old, _said(change.claim, question), change.claim):
-        return None
     words = change.left - old.gone
+    if not words or _mentions(old, _said(change.claim, question), change.claim):
+        return None
     return next(
-        (claim for claim in old.claims if claim.value.slot in OPEN and not words.isdisjoint(_said(claim, question))),
+        (
+            claim
+            for claim in old.claims
+            if claim.value.slot in OPEN
+            and any(_same_value(word, said) for said in _said(claim, question) for word in words)
+        ),
         None,
     )
 
 
 def gave_way(a: Claim, b: Claim, sides: tuple[Statement, Statement], question: Question) -> bool:
     """Whether one hit says goodbye to the words of the other's claim."""
-    return not (
-        sides[0].gone.isdisjoint(_said(b, question) - sides[1].gone)
-        and sides[1].gone.isdisjoint(_said(a, question) - sides[0].gone)
-    )
+    return _left(sides[0], b, sides[1], question) or _left(sides[1], a, sides[0], question)
+
+
+def _left(new: Statement, claim: Claim, old: Statement, question: Question) -> bool:
+    return any(_same_value(word, said) for said in _said(claim, question) - old.gone for word in new.gone)
 
 
 def _twins(a: Claim, b: Claim, question: Question) -> bool:
@@ -239,7 +280,7 @@ def _same_value(a: str, b: str) -> bool:
     mine, theirs = set(_pieces(a)), set(_pieces(b))
     if mine <= theirs or theirs <= mine:
         return True
-    return a.isalpha() and b.isalpha() and (alike(a, b) or not _meant(a).isdisjoint(_meant(b)))
+    return not _meant(a).isdisjoint(_meant(b)) or (a.isalpha() and b.isalpha() and alike(a, b))
 
 
 def _meant(word: str) -> frozenset[tuple[str, str, str]]:

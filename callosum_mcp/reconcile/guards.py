@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from callosum_mcp.reconcile.claims import Claim, Statement
 from callosum_mcp.reconcile.lexicon import SLOTS_OF, senses_of
+from callosum_mcp.reconcile.lexicon.scopes import SCOPES
 from callosum_mcp.reconcile.question import Anchor, Question
 from callosum_mcp.reconcile.subject import covered
 from callosum_mcp.reconcile.topic import UNMISTAKABLE, VAGUE
@@ -28,6 +29,9 @@ def apart(a: Claim, b: Claim, sides: Sides, question: Question) -> bool:
         or _namesakes(mine, theirs, question)
         or _strangers(mine, theirs, question)
         or _other_year(a, b)
+        or (mine.source != "" != theirs.source != mine.source)
+        or _named_otherwise(a, theirs)
+        or _named_otherwise(b, mine)
         or (a.value.slot.startswith("number") and not _measured_alike(a, b, sides, question))
     )
 
@@ -35,7 +39,10 @@ def apart(a: Claim, b: Claim, sides: Sides, question: Question) -> bool:
 def _replaces(claim: Claim, own: Statement, other: Statement, question: Question) -> bool:
     """Whether a hit lacks a word of the query that the other has, and its sentence starts with a name instead."""
     topics = {topic for topic in question.topics if topic.startswith("a:") and topic[2:] not in SLOTS_OF}
-    missing = any(covered(anchor, other) and not _has(anchor, own) for anchor in question.anchors) or any(
+    focus = question.focus
+    named = bool(focus.rest) and any(named_in(head, claim.beside) for head in focus.heads)
+    asked = [anchor for anchor in question.anchors if not (named and focus.words.issuperset(anchor.stems))]
+    missing = any(covered(anchor, other) and not _has(anchor, own) for anchor in asked) or any(
         topic in other.words and topic not in own.words for topic in topics
     )
     value = frozenset(map(str, claim.value.data))
@@ -72,6 +79,14 @@ def _other_year(a: Claim, b: Claim) -> bool:
     if a.value.slot == "when" or a.changed or b.changed:
         return False
     return bool(a.years and b.years) and a.years.isdisjoint(b.years)
+
+
+def _named_otherwise(claim: Claim, other: Statement) -> bool:
+    """Whether a claim names its scope (``flag[house=elm]``) and the other hit has another name for the like of it."""
+    return any(
+        name not in SCOPES and name in other.words and values.isdisjoint(other.words)
+        for name, values in claim.scopes.items()
+    )
 
 
 def _attribute(word: str) -> bool:
@@ -117,6 +132,8 @@ def _measured_alike(a: Claim, b: Claim, sides: Sides, question: Question) -> boo
     subject = question.focus.rest | sides[0].home | sides[1].home
     if not question.focus.rest:
         subject |= sides[0].openers | sides[1].openers
+    if "number" in question.slots:
+        subject -= question.focus.heads  # ``how many hens``: what is counted
     mine, theirs = _owners(a, subject), _owners(b, subject)
     if _shared(mine, theirs):
         return True

@@ -45,6 +45,7 @@ class Question:
         stems: All its words.
         scopes: The scopes it names, by dimension.
         many: It asks for several values.
+        place: It asks where something is.
         text: As asked.
         focus: Which of its words name the attribute.
     """
@@ -55,6 +56,7 @@ class Question:
     stems: frozenset[str]
     scopes: Mapping[str, frozenset[str]]
     many: bool = False
+    place: bool = False
     text: str = ""
     focus: Focus = NO_FOCUS
 
@@ -103,6 +105,7 @@ def understand(query: str) -> Question:
         stems=frozenset(token.stem or token.low for token in tokens),
         scopes={name: frozenset(values) for name, values in scopes.items()},
         many=any(token.low in _PLURALS for token in free),
+        place=any("room" in ASKS.get(token.low, ()) for token in tokens[:2]),
         text=query,
         focus=focus,
     )
@@ -155,7 +158,7 @@ def _narrowed(found: set[str], classes: set[str], tokens: list[Token]) -> set[st
 
 
 def _asked_for_up(tokens: list[Token]) -> set[str]:
-    asked = any(token.low in _YES_NO for token in tokens)
+    asked = any(token.low in _YES_NO for token in tokens) and tokens[0].low not in WHICH
     return {"state:on"} if asked and any(_lone_state(tokens, at) for at in range(1, len(tokens))) else set()
 
 

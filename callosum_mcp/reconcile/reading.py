@@ -156,8 +156,9 @@ def _reading(sentence: Sentence, closed: bool) -> Reading:
 
 def _said(sentence: Sentence, closed: bool) -> list[Said]:
     tokens, clauses = sentence.tokens, sentence.clauses
-    events = {clause for token, clause in zip(tokens, clauses, strict=True) if token.senses and token.marked("event")}
+    events = {clauses[at] for at, token in enumerate(tokens) if token.senses and _happens(tokens, at)}
     found: list[Said] = []
+    left = gone(sentence)
     around: dict[int, tuple[frozenset[str], Scopes, bool]] = {}
     for item in extracted(sentence, closed):
         clause = clauses[item.at]
@@ -169,7 +170,9 @@ def _said(sentence: Sentence, closed: bool) -> list[Said]:
                 any(token.marked("many") for token in members if token.senses),
             )
         near, scopes, many = around[clause]
-        if _asserted(sentence, item, events, many):
+        if _asserted(sentence, item, events, many) and not (
+            item.value.slot in ("open", "loose") and left.issuperset(map(str, item.value.data))
+        ):
             near = next_to(sentence, item.at) if item.value.slot.startswith("number") else near
             near_by, key = beside(tokens, item.at), key_of(tokens, item.at)
             label = _led_by(tokens, item)
@@ -180,8 +183,15 @@ def _said(sentence: Sentence, closed: bool) -> list[Said]:
     return found
 
 
+def _happens(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a word tells of an event, and not of what holds ``since the outage``."""
+    return tokens[at].marked("event") and not any(near.low in _SINCE for near in tokens[max(0, at - 3) : at])
+
+
 def _led_by(tokens: Sequence[Token], found: Found) -> frozenset[str]:
     """The label of an assigned value, and for a phrase the word that introduces it."""
+    if found.named[1]:
+        return frozenset(words_of(tokens[slice(*found.named)]))
     if found.value.slot == "open":
         return label_of(tokens, found.at)
     if found.value.slot != "loose":
@@ -203,6 +213,8 @@ def _asserted(sentence: Sentence, found: Found, events: set[int], many: bool) ->
     kind, clause = found.value.slot.split(":")[0], sentence.clauses[found.at]
     if kind in ("state", "open", "loose") and _entry_of_a_log(sentence.tokens):
         return False
+    if kind == "when" and sentence.tokens[0].low.endswith("ed") and not arrived(sentence, found.at):
+        return False  # ``Swapped it at noon``
     if clause in sentence.past or (kind in ("when", "open", "loose") and events) or (many and kind in _MANY_KINDS):
         return False
     return kind != "state" or not (clause in events or _dated(sentence.clause(found.at)))

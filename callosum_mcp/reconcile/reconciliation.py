@@ -139,6 +139,7 @@ def _strongest_first(slot: str) -> tuple[int, str]:
     return (_SLOT_ORDER.index(kind) if kind in _SLOT_ORDER else len(_SLOT_ORDER)), slot
 
 
+_ADDRESSES = frozenset({"fqdn", "url"})
 _VIEWS = (
     {"ip", "ip6", "fqdn", "url", "port", "host", "mail", "path"},
     {"number", "when", "version"},
@@ -155,7 +156,9 @@ def _separate(slot: str, other: str) -> bool:
 
     A state and a version are, two views of one value are not.
     """
-    kinds = {"fqdn" if name == "choice:registry" else name.split(":")[0] for name in (slot, other)}
+    kinds = {name.split(":")[0] for name in (slot, other)}
+    if "choice" in kinds and kinds & _ADDRESSES:
+        return False  # a service and the place it is reached at
     return kinds.isdisjoint({"open", "gone"}) and not any(kinds <= views for views in _VIEWS)
 
 

@@ -18,13 +18,14 @@ _FOR_SLOTS = {
     "fill": ("number",),
     "bound": ("number",),
     "measure": ("number",),
-    "net": ("port", "ip", "url", "fqdn"),
+    "net": ("port", "ip", "url", "fqdn", "number", "path"),
     "proto": ("port", "number", "url", "path", "ip"),
     "bits": ("ip",),
-    "files": ("choice:indent", "choice:formatter", "choice:linter", "choice:quotes", "choice:line_end", "number"),
+    "files": ("choice:indent", "choice:formatter", "choice:linter", "choice:quotes", "choice:line_end", "choice:charset", "number"),
     "surface": ("choice:theme", "choice:colour", "choice:human_language", "choice:shell", "choice:editor", "open"),
     "meal": ("choice", "when", "open"),
     "hours": ("number",),
+    "period": ("number",),
     "cadence": ("number",),
     "device": ("choice", "path", "version", "open"),
 }
@@ -36,6 +37,8 @@ _PREPOSITIONS = frozenset("on in im auf en sur for für sul nel w na em no the a
 _ENVIRONMENT = frozenset(
     "environment env system server cluster instance umgebung stage box tenant database db branch".split()
 )
+_ALL = frozenset("all every each alle allen tous toutes todos todas tutti tutte wszyscy wszystkie".split())
+_CODE_WORDS = frozenset("const default function class let var async type interface enum from".split())
 _JOINTS = ("-", "_", "@", "/", "(", " (")
 
 
@@ -114,6 +117,16 @@ def _plain_word(tokens: Sequence[Token], at: int, name: str, value: str) -> bool
     following = tokens[at + 1] if at + 1 < len(tokens) else None
     if name == "env" and following is not None and following.low == "=":
         return True  # ``stage=bake``
+    if token.low == "live":
+        return token.gap not in _JOINTS and not (at and following is not None and following.gap.startswith(":"))
+    if name == "audience" and previous is not None and previous.low in _ALL:
+        return True  # ``all customers``: everybody
+    if token.low == "night" and previous is not None and previous.low in ("last", "that", "one"):
+        return True
+    if name == "flow" and following is not None and following.low in _CODE_WORDS:
+        return True  # ``export const …``
+    if token.low == "plus":
+        return not token.text[0].isupper()
     return value in _AMBIGUOUS and not _isolated(tokens, at)
 
 
@@ -135,7 +148,8 @@ def _isolated(tokens: Sequence[Token], at: int) -> bool:
 
 def _named_scope(tokens: Sequence[Token], at: int) -> str | None:
     """The name after a word like ``tenant`` or ``host``."""
-    if tokens[at].low not in SCOPE_KEYS or at + 1 == len(tokens) or tokens[at].gap == "_":
+    bracketed = tokens[at].gap == "[" and at + 3 < len(tokens) and tokens[at + 3].gap.startswith("]")
+    if (tokens[at].low not in SCOPE_KEYS and not bracketed) or at + 1 == len(tokens) or tokens[at].gap == "_":
         return None
     skip = tokens[at + 1].low == "=" and at + 2 < len(tokens)
     named = tokens[at + 2] if skip else tokens[at + 1]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from callosum_mcp.reconcile.lexicon.markers import VERBS
 from callosum_mcp.reconcile.tokens import Token, tokenise
 
 _BREAK = re.compile(r"[\n!?;。！？|]|\.\s|\.[)\"'”»]+\s|\s·\s")
@@ -72,22 +73,27 @@ def _breaks(tokens: list[Token], at: int) -> bool:
         return False
     if gap == ". " and tokens[at - 1].text.isdigit() and tokens[at].named("month"):
         return False
-    return not (gap == ". " and (tokens[at - 1].low in _ABBREVIATED or len(tokens[at - 1].text) == 1))
+    return not (gap == ". " and (tokens[at - 1].low in _ABBREVIATED or _initial(tokens[at - 1])))
+
+
+def _initial(token: Token) -> bool:
+    """Whether a letter stands for a name (``J. Doe``), and is no end of a longer one (``V2-S``)."""
+    return len(token.text) == 1 and token.text.isalpha() and token.gap not in ("-", "_", ".", "")
 
 
 def _understood(tokens: list[Token], tail: str, start: int) -> Sentence:
     clauses = _clauses(tokens)
     marks = {sense.name for token in tokens for sense in token.senses if sense.role == "mark"}
     sentence = Sentence(tokens, clauses, start=start)
-    if ("?" in tail and "??" not in tail) or "？" in tail:
+    doubtful = "??" in tail or tokens[0].low == "ocr"  # a scanner's mark for what it could not read
+    if ("?" in tail and not doubtful) or "？" in tail:
         sentence.meant = "question"
     else:
         sentence.meant = _meant(tokens, marks)
     if "past" in marks:
         sentence.past = _past_clauses(tokens, clauses)
-    if "change" in marks:
-        sentence.past |= _ended_clauses(tokens, clauses)
-    sentence.changed = "change" in marks or _from_a_date(tokens)
+    sentence.past |= _ended_clauses(tokens, clauses, "change" in marks)
+    sentence.changed = "change" in marks or _from_a_date(tokens) or _until_a_date(tokens)
     return sentence
 
 
@@ -150,7 +156,8 @@ def _dated_only(tokens: list[Token]) -> bool:
 def _changed_after(tokens: list[Token], clauses: list[int], at: int) -> bool:
     """Whether a word of change (and not of removal) follows in the clause: ``was moved``, ``wurde … verschoben``."""
     return any(
-        tokens[near].marked("change") and not tokens[near].marked("removed")
+        tokens[near].marked("change")
+        and (not tokens[near].marked("removed") or any(token.marked("into") for token in tokens[near + 1 : near + 2]))
         for near in range(at + 1, len(tokens))
         if clauses[near] == clauses[at]
     )
@@ -159,16 +166,32 @@ def _changed_after(tokens: list[Token], clauses: list[int], at: int) -> bool:
 _UNTIL = frozenset("until till bis jusqu hasta fino até do".split())
 
 
-def _ended_clauses(tokens: list[Token], clauses: list[int]) -> frozenset[int]:
-    """``Until May it was …, now``: a clause that starts with an end, in a sentence that tells of a change."""
-    starts = [at for at in range(len(tokens)) if not at or clauses[at] != clauses[at - 1]]
+def _ended_clauses(tokens: list[Token], clauses: list[int], changed: bool) -> frozenset[int]:
+    """``Until May it was …, now``; ``(called X up to May)``: clauses with an end, where another holds now."""
+    starts = {at for at in range(len(tokens)) if not at or clauses[at] != clauses[at - 1]}
     return frozenset(
         clauses[at]
-        for at in starts
-        if tokens[at].low in _UNTIL
-        and any(near.named("month") or near.kind in ("iso", "dmy", "num") for near in tokens[at + 1 : at + 4])
-        and clauses[at] != clauses[-1]
+        for at, token in enumerate(tokens)
+        if _ends(tokens, at)
+        and ((changed and at in starts and clauses[at] != clauses[-1]) or _aside(tokens, clauses, at))
     )
+
+
+def _ends(tokens: list[Token], at: int) -> bool:
+    """Whether a word of an end and a date stand here: ``until 3 May``, ``up to 2030-05-03``."""
+    until = tokens[at].low in _UNTIL or (tokens[at].low == "to" and at > 0 and tokens[at - 1].low == "up")
+    return until and any(near.named("month") or near.kind in ("iso", "dmy", "num") for near in tokens[at + 1 : at + 4])
+
+
+def _aside(tokens: list[Token], clauses: list[int], at: int) -> bool:
+    """Whether a clause stands in brackets and dates its end."""
+    start = next(i for i, clause in enumerate(clauses) if clause == clauses[at])
+    dated = any(near.named("month") or near.kind in ("iso", "dmy") for near in tokens[at + 1 : at + 4])
+    return start > 0 and "(" in tokens[start].gap and start < at - 1 and dated
+
+
+def _until_a_date(tokens: list[Token]) -> bool:
+    return any(_ends(tokens, at) and "(" in tokens[max(0, at - 4)].gap for at in range(1, len(tokens)))
 
 
 def _past_clauses(tokens: list[Token], clauses: list[int]) -> frozenset[int]:
@@ -177,4 +200,12 @@ def _past_clauses(tokens: list[Token], clauses: list[int]) -> frozenset[int]:
     for at, token in enumerate(tokens):
         if token.marked("past") and not _changed_after(tokens, clauses, at):
             past.add(clauses[at])
+            if at and clauses[at] != clauses[at - 1]:
+                past.update(_without_a_verb(tokens, clauses, at))
     return frozenset(past)
+
+
+def _without_a_verb(tokens: list[Token], clauses: list[int], end: int) -> set[int]:
+    """The clauses before a verb of the past that starts its own: its subject, and what is said of that in passing."""
+    ahead = set(clauses[:end])
+    return ahead - {clause for token, clause in zip(tokens[:end], clauses, strict=False) if token.low in VERBS}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from callosum_mcp.reconcile.claims import Statement
 from callosum_mcp.reconcile.question import Anchor
-from callosum_mcp.reconcile.wording import same_word
+from callosum_mcp.reconcile.wording import abbreviated, same_word
 
 _COMPOUND_LETTERS = 3
 _JOINT = 3  # letters that inflection and a joining s may add
@@ -22,8 +22,10 @@ def covered(anchor: Anchor, statement: Statement) -> bool:
         stem in statement.lone
         or any(short in statement.lone for short in anchor.initials.split())
         or _inflected(stem, statement)
+        or abbreviated(stem, frozenset(statement.lone))
         or (not anchor.joined.isascii() and _cjk_in(anchor.joined, statement))
         or _compounded(anchor.joined, statement)
+        or (statement.scanned and _misread(anchor.joined, statement))
     )
 
 
@@ -35,6 +37,19 @@ def _inflected(stem: str, statement: Statement) -> bool:
     if len(stem) < _COMMON or not stem.isascii():
         return False
     return any(same_word(stem, other) for other in statement.lone)
+
+
+_MISREAD = str.maketrans({"1": "i", "l": "i", "0": "o", "5": "s", "8": "b"})
+
+
+def _misread(word: str, statement: Statement) -> bool:
+    """Whether a scanned text has a word but for letters that scanners mix up."""
+    wanted = _as_scanned(word)
+    return len(word) >= _COMMON and any(_as_scanned(other) == wanted for other in statement.words)
+
+
+def _as_scanned(word: str) -> str:
+    return word.replace("rn", "m").translate(_MISREAD)
 
 
 def _cjk_in(word: str, statement: Statement) -> bool:

@@ -1,4 +1,4 @@
-"""Markdown tables as sentences: each cell with the head of its row and of its column.
+"""Markdown tables as sentences, and the lines of a listing as settings: each cell with the head of its row and of its column.
 
 Above: `reading`. Below: nothing. Pure.
 """
@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import re
 
+_SETTING = re.compile(r"^([a-z][a-z0-9]*[a-z0-9_.-]{5,})[ \t]+([^\s:=]+[^\s:=.,;])$", re.MULTILINE | re.IGNORECASE)
 _RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:[|+]\s*:?-{2,}:?\s*)*\|?\s*$")
 
 
 def spelled_out(text: str) -> str:
     """A text whose tables are written as lines like ``row column: cell``; other text stays as it is."""
+    if "\n" in text:
+        text = _SETTING.sub(r"\1 = \2", text)
     if "|" not in text or "--" not in text:
         return text
     lines = text.split("\n")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from callosum_mcp.reconcile.claims import Claim, Statement
 from callosum_mcp.reconcile.lexicon import SLOTS_OF, fits
 from callosum_mcp.reconcile.question import Question
+from callosum_mcp.reconcile.wording import named_in
 
 DIMENSIONS = frozenset(
     "a:limit a:size a:timeout a:ttl a:retention a:retry a:interval a:rate a:threshold a:coverage a:replicas a:seats "
@@ -66,7 +67,8 @@ def _number_on_topic(claim: Claim, question: Question, wanted: set[str]) -> bool
         return True
     if slot in question.slots and slot in UNMISTAKABLE:
         return True
-    if wanted <= VAGUE and (slot == "number:time" or not claim.near.isdisjoint(stems_of(question))):
+    measured = {topic for topic in wanted if any(slot.startswith("number") for slot in SLOTS_OF[topic[2:]])}
+    if measured and measured <= VAGUE and (slot == "number:time" or not claim.wide.isdisjoint(stems_of(question))):
         return True
     return slot in question.slots and not (claim.near & DIMENSIONS)
 
@@ -78,7 +80,8 @@ def _person_on_topic(claim: Claim, statement: Statement, question: Question, wan
         return not roles or "a:" + role in roles
     handed = claim.arrived and claim.changed
     named = roles or wanted
-    return (handed or bool(named & (claim.wide | statement.context))) and question.stems.isdisjoint(
+    done = not roles and any(named_in(head, claim.wide) for head in question.focus.heads)  # ``who prunes …``
+    return (handed or done or bool(named & (claim.wide | statement.context))) and question.stems.isdisjoint(
         str(name) for name in claim.value.data
     )
 

@@ -120,6 +120,8 @@ def _versions(a: tuple[object, ...], b: tuple[object, ...]) -> Relation:
 def _moments(a: object, b: object) -> Relation:
     if not isinstance(a, Moment) or not isinstance(b, Moment):
         return "unsure"
+    if _one_off(a, b) or _one_off(b, a):
+        return "unsure"
     verdicts = [
         verdict
         for mine, theirs in ((a.year, b.year), (a.month, b.month), (a.day, b.day))
@@ -131,6 +133,11 @@ def _moments(a: object, b: object) -> Relation:
         verdicts.append(bool(a.weekdays & b.weekdays))
     verdicts.extend(_clock_and_rhythm(a, b, dated))
     return "unsure" if not verdicts else "agree" if all(verdicts) else "differ"
+
+
+def _one_off(a: Moment, b: Moment) -> bool:
+    """Whether the one is a single day and the other a rule: an exception to it, or something else."""
+    return a.day is not None and b.day is None and (b.rhythm is not None or bool(b.weekdays)) and not a.weekdays
 
 
 def _clock_and_rhythm(a: Moment, b: Moment, dated: bool) -> list[bool]:

@@ -61,8 +61,17 @@ def _shared(a: str, b: str) -> int:
     return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
+def abbreviated(word: str, others: frozenset[str]) -> bool:
+    """Whether the short form of a long word is among others (``mics`` for ``microphone``)."""
+    return len(word) >= _LONG and any(len(other) > _CUT - 1 and _short_for(other, word) for other in others)
+
+
+_LONG = 8
+
+
 def _short_for(short: str, long: str) -> bool:
     """``temp`` for ``temperatur``, ``cfg`` for ``config``: a beginning, or letters in order without a vowel."""
+    short = short.removesuffix("s") if len(short) == _ABBREVIATED else short  # mics
     if not 1 < len(short) <= _ABBREVIATED or len(long) < len(short) + _CUT or short[0] != long[0]:
         return False
     return long.startswith(short) or (_VOWELS.isdisjoint(short) and _in_order(short, long))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from mcp.server.context import ServerRequestContext
@@ -21,6 +22,7 @@ from mcp_types import (
     CallToolResult,
     GetPromptRequestParams,
     GetPromptResult,
+    InputRequiredResult,
     ListPromptsResult,
     ListResourcesResult,
     ListResourceTemplatesResult,
@@ -46,6 +48,7 @@ from callosum_mcp.models.asking import AskResult
 from callosum_mcp.models.requests import FetchRequest, ListStoresRequest, nearest
 from callosum_mcp.models.results import RecallResult
 from callosum_mcp.models.values import StoreStatus
+from callosum_mcp.surface.consent import AskedError, Consents
 from callosum_mcp.surface.tools import Services, Tool, offered, schemas
 from callosum_mcp.text import clean, clean_json, compact_json
 
@@ -91,6 +94,7 @@ class _Surface:
         self._tools = {tool.name: tool for tool in offered(services)}
         self._listed: ListToolsResult | None = None
         self._warmed = False
+        self._consents = Consents()
 
     async def list_tools(self, ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         if self._listed is None:
@@ -105,13 +109,16 @@ class _Surface:
             self._warmed = True
             asyncio.get_running_loop().call_later(_WARM_AFTER_S, self._services.federation.warm)
 
-    async def call_tool(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
         tool = self._tools.get(params.name)
         if tool is None:
             return _refusal(f"tool {params.name!r} is unknown; {nearest(params.name, list(self._tools))}")
         try:
             arguments = params.arguments or {}
-            wire = await tool.call(self._services, arguments, _progress(ctx, self._asked(_scope(arguments))))
+            services = replace(self._services, consent=self._consents.of(ctx, params))
+            wire = await tool.call(services, arguments, _progress(ctx, self._asked(_scope(arguments))))
+        except AskedError as asked:
+            return asked.result
         except AllStoresFailed as failed:
             return _failed(failed)
         except CallosumError as error:

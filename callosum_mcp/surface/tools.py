@@ -19,6 +19,7 @@ from callosum_mcp.answer.ask import Answers
 from callosum_mcp.federation.administration import Administration
 from callosum_mcp.federation.fanout import OnStatus
 from callosum_mcp.federation.federation import Federation
+from callosum_mcp.federation.urls import Consent
 from callosum_mcp.models.asking import AskResult
 from callosum_mcp.models.knobs import Knobs
 from callosum_mcp.models.requests import (
@@ -52,6 +53,7 @@ class Services:
     federation: Federation
     administration: Administration
     answers: Answers
+    consent: Consent | None = None  # asks the person behind one call
     aliases: frozenset[str] = frozenset()  # names of `ALIASES` that are offered
 
 
@@ -114,7 +116,8 @@ async def _list_stores(services: Services, arguments: Arguments, on_status: OnSt
 
 async def _add_store(services: Services, arguments: Arguments, on_status: OnStatus | None) -> Wire:
     del on_status
-    return (await services.administration.add_store(parse(AddStoreRequest, arguments))).wire()
+    request = parse(AddStoreRequest, arguments)
+    return (await services.administration.add_store(request, services.consent)).wire()
 
 
 async def _remove_store(services: Services, arguments: Arguments, on_status: OnStatus | None) -> Wire:

@@ -6,6 +6,7 @@ import re
 import socket
 import sys
 from collections.abc import Generator
+from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -72,7 +73,7 @@ def table(fake: FakePostgres) -> Table:
     return fake.answers
 
 
-def store(fake: FakePostgres, *, token: str = "", timeout_s: float | None = None, **options: object) -> Postgres:
+def store(fake: FakePostgres, *, token: str = "", timeout_s: float | None = None, **options: Any) -> Postgres:
     spec = StoreSpec(
         name="pg",
         type="postgres",
@@ -197,13 +198,13 @@ async def test_a_probe_says_how_many_rows_there_are(
 @pytest.mark.parametrize(
     ("columns", "options", "said"),
     [
-        ({}, {}, "there is no table ops.notes (option table); did you mean 'notes'?"),
+        ({}, {"id_column": "id"}, "there is no table ops.notes (option table); did you mean 'notes'?"),
         ({**COLUMNS}, {"text_column": "boddy"}, "no column 'boddy' (option text_column); did you mean 'body'?"),
         ({**COLUMNS}, {"tsvector_column": "body"}, "column 'body' (option tsvector_column) is text, not tsvector"),
     ],
 )
 async def test_what_the_table_lacks_is_named(
-    fake: FakePostgres, columns: dict[str, str], options: dict[str, object], said: str
+    fake: FakePostgres, columns: dict[str, str], options: dict[str, Any], said: str
 ) -> None:
     table(fake).columns = columns
     adapter = store(fake, **options)

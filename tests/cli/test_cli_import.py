@@ -218,12 +218,14 @@ def test_every_server_gets_a_line_that_says_what_became_of_it(shell: Shell, url:
         "off": {"url": url, "disabled": True},
         "unset": {"url": f"{url}/mcp?x=${{NO_SUCH_VARIABLE}}"},
         "callosum": {"command": "callosum-mcp"},
+        "socket": {"url": "unix:///run/memory.sock"},
     }
     client_file(shell, servers)
     out = shell.run("stores", "import", "--yes").out
     assert ": graph: new server-memory — recognised by its tools\n" in out
     assert ": twin: left out — is the same server as graph of " in out
     assert ": gone: failed — refused: no connection: nothing listens at its address\n" in out
+    assert ": socket: failed — error: url: must start with http:// or https:// and name a host\n" in out
     assert ": off: left out — is switched off there\n" in out
     assert ": unset: left out — needs a variable that is not set: NO_SUCH_VARIABLE" in out
     assert ": callosum: left out — is callosum-mcp itself\n" in out

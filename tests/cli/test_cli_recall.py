@@ -15,7 +15,7 @@ def test_the_object_holds_the_hits_their_receipts_and_every_store(shell: Shell, 
     shell.config([store("memory", memory.url)])
     ran = shell.run("recall", "Is Hermes active?", "--json")
     result = RecallResult.model_validate(ran.json)
-    assert (ran.code, ran.err, result.query, result.answer_kind) == (0, "", "Is Hermes active?", "many")
+    assert (ran.code, ran.err, result.query, result.answer_kind) == (0, "", "Is Hermes active?", "single")
     assert [(found.id, found.text, found.last_seen) for found in result.hits] == [
         ("memory:m1", "Hermes is active", "2023-11-14T22:13:20Z"),
         ("memory:m2", "Atlas sleeps", None),

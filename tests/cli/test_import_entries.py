@@ -20,7 +20,7 @@ CANARY = "canary7d1f2e9b4c8a6d30"  # looks like nobody's word
 
 
 def entry(server: Server, environ: Mapping[str, str] | None = None, *, here: bool = True) -> Entry:
-    variables = Variables(folder=Path("/project"), home=Path("/home/u"), environ=environ or {})
+    variables = Variables(folder=Path("/project"), home=Path("/users/u"), environ=environ or {})
     return entry_of(server, variables, here=here)
 
 
@@ -144,7 +144,7 @@ def test_nothing_that_looks_like_a_token_is_written(secret: str, at: int) -> Non
 
 def test_places_of_a_client_become_paths() -> None:
     made = entry(started("${workspaceFolder}/x", "${userHome}/y", "${workspaceFolderBasename}"))
-    assert made.entry["transport"]["args"] == ["/project/x", "/home/u/y", "project"]
+    assert made.entry["transport"]["args"] == ["/project/x", "/users/u/y", "project"]
 
 
 @pytest.mark.parametrize(

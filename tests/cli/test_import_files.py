@@ -123,14 +123,14 @@ def test_a_list_is_no_file_of_a_client() -> None:
 @pytest.mark.parametrize(
     ("platform", "environ", "wanted"),
     [
-        ("linux", {}, ["/home/u/.config/Claude/claude_desktop_config.json", "/home/u/.config/Code/User/mcp.json"]),
+        ("linux", {}, ["/users/u/.config/Claude/claude_desktop_config.json", "/users/u/.config/Code/User/mcp.json"]),
         ("linux", {"XDG_CONFIG_HOME": "/cfg"}, ["/cfg/Claude/claude_desktop_config.json"]),
         (
             "darwin",
             {},
             [
-                "/home/u/Library/Application Support/Claude/claude_desktop_config.json",
-                "/home/u/.config/github-copilot/intellij/mcp.json",
+                "/users/u/Library/Application Support/Claude/claude_desktop_config.json",
+                "/users/u/.config/github-copilot/intellij/mcp.json",
             ],
         ),
         (
@@ -138,18 +138,18 @@ def test_a_list_is_no_file_of_a_client() -> None:
             {"APPDATA": "/roaming", "LOCALAPPDATA": "/local"},
             ["/roaming/Claude/claude_desktop_config.json", "/local/github-copilot/intellij/mcp.json"],
         ),
-        ("win32", {}, ["/home/u/AppData/Roaming/Code/User/mcp.json"]),
-        ("linux", {"COPILOT_HOME": "/copilot"}, ["/copilot/mcp-config.json", "/home/u/.claude.json"]),
-        ("linux", {}, ["/home/u/.copilot/mcp-config.json", "/home/u/.mcp.json", "/project/.vs/mcp.json"]),
+        ("win32", {}, ["/users/u/AppData/Roaming/Code/User/mcp.json"]),
+        ("linux", {"COPILOT_HOME": "/copilot"}, ["/copilot/mcp-config.json", "/users/u/.claude.json"]),
+        ("linux", {}, ["/users/u/.copilot/mcp-config.json", "/users/u/.mcp.json", "/project/.vs/mcp.json"]),
     ],
 )
 def test_each_platform_has_its_places(platform: str, environ: dict[str, str], wanted: list[str]) -> None:
-    found = [place.path.as_posix() for place in places(HERE, Path("/home/u"), platform, environ)]
+    found = [place.path.as_posix() for place in places(HERE, Path("/users/u"), platform, environ)]
     assert set(wanted) <= set(found) and len(set(found)) == len(found)
 
 
 def test_only_files_of_the_project_that_nobody_named_are_strangers() -> None:
-    found = places(HERE, Path("/home/u"), "linux", {})
+    found = places(HERE, Path("/users/u"), "linux", {})
     assert {place.path.as_posix() for place in found if not place.trusted} == {
         "/project/.mcp.json",
         "/project/.vscode/mcp.json",

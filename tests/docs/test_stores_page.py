@@ -16,7 +16,7 @@ from callosum_mcp.models.values import StoreSpec
 from .markdown import page, section, table_rows
 
 PAGE = "docs/stores.md"
-URLS = {"notes": "notes"}
+URLS = {"notes": "notes", "postgres": "postgresql://reader@127.0.0.1:9/memories"}
 
 
 def _documented(type_name: str) -> dict[str, list[str]]:

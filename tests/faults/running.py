@@ -48,17 +48,24 @@ class Faults:
         """Let a store (``*``: all) behave so from now on; the number of the next event."""
         return self._told("/set", {"store": store, "mode": mode, **more})["since"]
 
-    def wait(self, store: str, what: str, since: int = 0, timeout_s: float = WAIT_S) -> Row:
+    def wait(self, store: str, what: str, since: int = 0) -> Row:
         """The first event of a kind, waited for."""
-        body = {"store": store, "what": what, "since": since, "timeout_s": timeout_s}
-        event = self._told("/wait", body)
+        event = self.within(WAIT_S, store, what, since)
         assert event is not None, f"store {store}: nothing was {what}"
         return event
+
+    def within(self, timeout_s: float, store: str, what: str, since: int = 0) -> Row | None:
+        """The first event of a kind, waited for; None if there is none in time."""
+        return self._told("/wait", {"store": store, "what": what, "since": since, "timeout_s": timeout_s})
 
     def events(self, store: str, what: str, since: int = 0) -> list[Row]:
         """The events of a kind so far."""
         found = self._told("/events", {"store": store, "since": since})
         return [event for event in found if event["what"] == what]
+
+    def now(self) -> int:
+        """The number of the next event."""
+        return self._told("/now", {})["since"]
 
     def counts(self) -> dict[str, int]:
         """How often what happened to which store, as ``store what``."""

@@ -5,7 +5,7 @@
 Above: `running`, which starts it. Below: `wires`. Prints one line of JSON with the control port and the stores' URLs,
 then serves until it is ended. A child (`stdio_engine`) is a store of kind ``engine`` too, and asks the control port,
 which takes JSON by POST: ``/set`` (store, mode, ms, url, only), ``/setting`` and ``/note`` for children, ``/wait``
-(store, what, since, timeout_s) for an event, ``/events`` (store, since), ``/counts``.
+(store, what, since, timeout_s) for an event, ``/events`` (store, since), ``/now``, ``/counts``.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Port:
 
 
 def _bound(port: int) -> socket.socket:
-    bound = socket.socket()
+    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio sets TCP_NODELAY if named
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     bound.bind(("127.0.0.1", port))
@@ -179,6 +179,8 @@ class Server:
                 return {}
             case "/wait":
                 return await self._log.wait(given["since"], store, given["what"], given["timeout_s"])
+            case "/now":
+                return {"since": self._log.next}
             case "/events":
                 return self._log.since(given["since"], store)
             case _:

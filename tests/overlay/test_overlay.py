@@ -127,13 +127,41 @@ def test_a_corrupt_file_is_set_aside_and_said_and_the_next_write_starts_anew(pat
     assert (kept.read_text(encoding="utf-8"), [e["name"] for e in entries(path)]) == (text, ["a"])
 
 
-def test_a_file_that_became_corrupt_while_running_is_set_aside_before_the_next_write(path: Path) -> None:
+@pytest.mark.parametrize("step", ["add", "load"])
+def test_a_file_that_became_corrupt_while_running_is_set_aside_and_what_was_known_of_it_takes_its_place(
+    path: Path, step: str
+) -> None:
     overlay = overlay_at(path)
     overlay.add(request("a"))
     path.write_bytes(b"\xff\xfe")
-    overlay.add(request("b"))
+    if step == "add":
+        overlay.add(request("b"))
+    else:
+        assert [spec.name for spec in overlay.load()] == ["a"]
     (kept,) = path.parent.glob("*.corrupt-*")
-    assert (kept.read_bytes(), [e["name"] for e in entries(path)], len(overlay.notes)) == (b"\xff\xfe", ["b"], 1)
+    assert kept.read_bytes() == b"\xff\xfe"
+    assert overlay.notes == [
+        f"overlay {path} is not JSON; it was kept as {kept.name} and the stores known here took its place"
+    ]
+    assert [e["name"] for e in entries(path)] == (["a", "b"] if step == "add" else ["a"])
+    overlay.load()
+    assert len(overlay.notes) == 1, "that a file was set aside stays said until the process ends"
+
+
+def test_a_file_that_cannot_be_read_any_more_leaves_the_stores_known_from_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    overlay = overlay_at(path)
+    overlay.add(request("a"))
+
+    def denied(self: Path, **options: object) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "read_text", denied)
+        assert [spec.name for spec in overlay.load()] == ["a"]
+        assert overlay.notes == [f"overlay {path} cannot be read (Permission denied); it is left as it is"]
+    assert ([spec.name for spec in overlay.load()], overlay.notes) == (["a"], [])
 
 
 def test_two_corrupt_files_in_a_row_are_both_kept(path: Path) -> None:

@@ -30,6 +30,7 @@ ROUTES = [
     ("POST", "/messages/?session_id=00000000000000000000000000000000"),
     ("POST", "/search"),
     ("POST", "/recall"),
+    ("POST", "/ask"),
     ("POST", "/fetch"),
     ("POST", "/stores"),
     ("POST", "/configure"),
@@ -42,9 +43,16 @@ ROUTES = [
 OPEN = ("/", "/health", "/ready")
 
 
+OTHER = "battery staple"
+
+
 @pytest.fixture(scope="module")
 def locked(world: World) -> Generator[Served]:
-    policy = Policy(tokens=(SecretStr(TOKEN),), hosts=allowed(["memories.test:*"]), origins=frozenset({"https://app.test"}))
+    policy = Policy(
+        tokens=(SecretStr(TOKEN), SecretStr(OTHER)),
+        hosts=allowed(["memories.test:*"]),
+        origins=frozenset({"https://app.test"}),
+    )
     with served(world.application(), policy) as running:
         yield running
 
@@ -60,7 +68,18 @@ CLOSED = [(method, path) for method, path in ROUTES if path not in OPEN]
 
 @pytest.mark.parametrize(("method", "path"), CLOSED)
 @pytest.mark.parametrize(
-    "given", [None, "Bearer wrong", "Basic Y29ycmVjdA==", TOKEN, f"Basic {TOKEN}", "Bearer", "Bearer é"]
+    "given",
+    [
+        None,
+        "Bearer wrong",
+        f"Bearer {TOKEN} {OTHER}",
+        f"Bearer {TOKEN},{OTHER}",
+        "Basic Y29ycmVjdA==",
+        TOKEN,
+        f"Basic {TOKEN}",
+        "Bearer",
+        "Bearer é",
+    ],
 )
 def test_without_the_token_a_route_is_closed(http: httpx2.Client, method: str, path: str, given: str | None) -> None:
     headers = {} if given is None else {b"authorization": given.encode("utf-8")}
@@ -85,6 +104,51 @@ def test_with_the_token_every_route_answers(http: httpx2.Client) -> None:
     assert len(http.get("/health", headers=BEARER).json()["engines"]) == 3
     assert http.get("/metrics", headers={"authorization": f"bearer {TOKEN}"}).status_code == 200
     assert http.get("/no/such/route", headers=BEARER).status_code == 404
+
+
+@pytest.mark.parametrize("token", [TOKEN, OTHER])
+def test_each_of_several_tokens_lets_in(http: httpx2.Client, token: str) -> None:
+    assert http.get("/stores", headers={"authorization": f"Bearer {token}"}).status_code == 200
+
+
+def test_another_policy_is_followed_from_the_next_request_on(world: World) -> None:
+    old, new = (Policy(tokens=(SecretStr(token),)) for token in (TOKEN, OTHER))
+    with served(world.application(), old) as server, server.client() as http:
+
+        def codes() -> list[int]:
+            bearers = ({"authorization": f"Bearer {token}"} for token in (TOKEN, OTHER))
+            return [http.get("/stores", headers=bearer).status_code for bearer in bearers]
+
+        assert codes() == [200, 401]
+        server.guard.follow(new)
+        assert codes() == [401, 200]
+
+
+def test_a_client_that_sends_the_name_of_a_variable_is_told_so(http: httpx2.Client) -> None:
+    answer = http.get("/stores", headers={"authorization": "Bearer ${CALLOSUM_TOKEN}"})
+    assert answer.status_code == 401 and "${…}" in answer.json()["detail"]
+    assert "CALLOSUM_TOKEN" not in answer.text
+
+
+@pytest.mark.parametrize("name", ["authorization", "origin"])
+def test_a_header_that_stands_twice_is_refused(http: httpx2.Client, name: str) -> None:
+    values = {"authorization": [f"Bearer {TOKEN}", "Bearer x"], "origin": ["http://localhost", "https://evil.example"]}
+    answer = http.get("/ready", headers=[(name, value) for value in values[name]])
+    assert (answer.status_code, answer.json()["detail"]) == (400, f"the header {name} stands twice")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [*ROUTES, ("OPTIONS", "/search"), ("OPTIONS", "/mcp"), ("OPTIONS", "/sse")]
+)
+@pytest.mark.parametrize("headers", [{}, BEARER])
+def test_no_route_lets_another_origin_read_its_answer(
+    http: httpx2.Client, method: str, path: str, headers: dict[str, str]
+) -> None:
+    asking = {**headers, "origin": "http://localhost:3000", "access-control-request-method": "POST"}
+    with http.stream(method, path, headers=asking) as answer:
+        assert [name for name in answer.headers if name.startswith("access-control-")] == []
+        if method == "OPTIONS":
+            assert answer.status_code in (401, 405)
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])

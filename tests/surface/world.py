@@ -30,7 +30,7 @@ from mcp_types import CallToolResult
 from callosum_mcp.app import Application, build
 from callosum_mcp.cli import main
 from callosum_mcp.settings import load
-from callosum_mcp.surface.guard import Policy
+from callosum_mcp.surface.guard import Guard, Policy
 from callosum_mcp.surface.http import build_asgi
 
 from .fakes import FakeLoci, FakeMemory, FakeStore, default_loci, default_memory
@@ -109,6 +109,7 @@ class Served:
 
     url: str
     application: Application
+    guard: Guard
     entered: list[str] = field(default_factory=list[str])
 
     def client(self, **more: Any) -> httpx2.Client:
@@ -119,17 +120,17 @@ class Served:
 def served(application: Application, policy: Policy | None = None) -> Generator[Served]:
     """The whole HTTP application on a free port, by a real uvicorn in a thread."""
     listener = free_listener()
-    found = Served(f"http://127.0.0.1:{listener.getsockname()[1]}", application)
+    entered: list[str] = []
 
     @asynccontextmanager
     async def lifespan() -> AsyncGenerator[None]:
-        found.entered.append("entered")
+        entered.append("entered")
         async with application.running():
             yield
 
-    services = application.services()
-    asgi = build_asgi(services, policy or Policy(), lifespan)
-    config = uvicorn.Config(asgi, log_config=None, timeout_graceful_shutdown=1, lifespan="on")
+    guard = build_asgi(application.services(), policy or Policy(), lifespan)
+    found = Served(f"http://127.0.0.1:{listener.getsockname()[1]}", application, guard, entered)
+    config = uvicorn.Config(guard, log_config=None, timeout_graceful_shutdown=1, lifespan="on")
     server = Announced(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()

@@ -120,8 +120,7 @@ class Line:
             StoreError: If the engine gave no usable answer.
         """
         group = self._group
-        if group is None or not self.usable or (self.child is not None and self.child.dead):
-            self._halt()
+        if group is None or not self._there():
             raise LostError(self.cause(), asked=False)
         asked = _Asked[T]()
         group.start_soon(self._carry_out, asked, request)
@@ -136,7 +135,14 @@ class Line:
         raise await self._why(asked.fault)
 
     async def refreshed(self) -> Advertised:
-        """The tools the engine advertises, asked again if it said that they changed."""
+        """The tools the engine advertises, asked again if it said that they changed.
+
+        Raises:
+            LostError: If the connection has ended.
+            StoreError: If the engine gave no usable answer.
+        """
+        if not self._there():
+            raise LostError(self.cause(), asked=False)
         if self._watch.stale:
             self._watch.stale = False
             self.advertised = await self.ask(listed)
@@ -161,6 +167,12 @@ class Line:
             await self._ended.wait()
         if not self._ended.is_set():
             self._task.cancel()
+
+    def _there(self) -> bool:
+        """Whether the other side is, as far as can be told without asking."""
+        if self.child is not None and self.child.dead:
+            self._halt()
+        return self.usable
 
     def _halt(self) -> None:
         self._stop.set()

@@ -8,6 +8,7 @@ call that wanted it has run out of time. A child that keeps ending is started ag
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 import anyio
@@ -16,9 +17,9 @@ from mcp_types import CallToolRequest, CallToolRequestParams, CallToolResult
 
 from callosum_mcp.adapters.engine.advertised import Advertised
 from callosum_mcp.adapters.engine.failures import again
-from callosum_mcp.adapters.engine.line import Line, LostError
+from callosum_mcp.adapters.engine.line import Line, LostError, Request
 from callosum_mcp.adapters.engine.reach import Mode, Reach
-from callosum_mcp.errors import StoreError, StoreRefused
+from callosum_mcp.errors import StoreError, StoreFailed, StoreRefused
 from callosum_mcp.text import clean_json
 
 T = TypeVar("T")
@@ -55,8 +56,13 @@ class Session:
         """
         return await self._with_line(Line.refreshed)
 
-    async def call(self, tool: str, arguments: Mapping[str, Any]) -> CallToolResult:
+    async def call(self, tool: str, arguments: Mapping[str, Any], seen: Advertised | None = None) -> CallToolResult:
         """One call of a tool, unread.
+
+        Args:
+            tool: Its name.
+            arguments: Its arguments.
+            seen: What they were made for; a server that was replaced meanwhile and takes others is not called.
 
         Raises:
             StoreError: If there was no answer, or one off the protocol.
@@ -68,7 +74,7 @@ class Session:
 
         async with self._slots:
             self.requests += 1
-            return await self._with_line(lambda line: line.ask(send))
+            return await self._with_line(partial(_asked, tool=tool, seen=seen, send=send))
 
     def waiting(self) -> str | None:
         """What a call that ran out of time was waiting for, if it was not for the answer."""
@@ -146,6 +152,12 @@ class Session:
         if not line.made or self._failures > 1:
             pause = min(FIRST_PAUSE_S * 2.0 ** max(0, self._failures - 1), LONGEST_PAUSE_S)
             self._not_before = anyio.current_time() + pause
+
+
+async def _asked(line: Line, *, tool: str, seen: Advertised | None, send: Request[CallToolResult]) -> CallToolResult:
+    if seen is not None and seen.tools.get(tool) != line.advertised.tools.get(tool):
+        raise StoreFailed(f"the arguments of its tool {tool} have just changed; ask again")
+    return await line.ask(send)
 
 
 def _encodable(arguments: Mapping[str, Any]) -> dict[str, Any]:

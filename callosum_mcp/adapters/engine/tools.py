@@ -73,7 +73,7 @@ class ToolEngine:
             for params in await self._param_sets(session, advertised)
             for arguments in calls(self._preset, params, query, now, known)
         ]
-        return await together([partial(self._answered, session, tool, *one) for one in asked])
+        return await together([partial(self._answered, session, advertised, tool, *one) for one in asked])
 
     async def second(
         self, which: Which, hit: Hit, params: Params | None, now: float, question: str | None = None
@@ -87,7 +87,7 @@ class ToolEngine:
             params = (await self._param_sets(session, advertised))[0]
         known = self._known(advertised, tool)
         arguments = second_call(self._preset, which, params, hit, now, known, question)
-        return await self._call(session, which, tool, arguments)
+        return await self._call(session, advertised, which, tool, arguments)
 
     async def describe(self, now: float) -> str:
         """Who it is and what it would be asked; no tool is called, except the one that finds a missing param."""
@@ -197,7 +197,8 @@ class ToolEngine:
             return [self._params]
         if self._found is None or self._found[0] != session.connections:
             arguments = discover_call(self._preset, self._params, self._known(advertised, finding.tool))
-            reply = await self._call(session, "discover", self._tool(advertised, [finding.tool]), arguments)
+            tool = self._tool(advertised, [finding.tool])
+            reply = await self._call(session, advertised, "discover", tool, arguments)
             values = discovered(self._preset, reply)
             if not values:
                 raise StoreFailed(f"{finding.tool} lists nothing to search; set option {finding.param}")
@@ -205,12 +206,16 @@ class ToolEngine:
             self._found = (session.connections, sets)
         return self._found[1]
 
-    async def _answered(self, session: Session, tool: str, params: Params, arguments: dict[str, Any]) -> Answered:
-        return Answered(reply=await self._call(session, "search", tool, arguments), params=params)
+    async def _answered(
+        self, session: Session, seen: Advertised, tool: str, params: Params, arguments: dict[str, Any]
+    ) -> Answered:
+        return Answered(reply=await self._call(session, seen, "search", tool, arguments), params=params)
 
-    async def _call(self, session: Session, purpose: Purpose, tool: str, arguments: dict[str, Any]) -> ToolReply:
+    async def _call(
+        self, session: Session, seen: Advertised, purpose: Purpose, tool: str, arguments: dict[str, Any]
+    ) -> ToolReply:
         async def ask() -> ToolReply:
-            return _reply(await session.call(tool, arguments))
+            return _reply(await session.call(tool, arguments, seen))
 
         return await overheard(self.heard, purpose, tool, arguments, ask)
 

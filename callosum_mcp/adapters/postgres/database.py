@@ -35,6 +35,7 @@ _WRONG_LOGIN = (
     "is not permitted to log in",
 )
 _TOO_MANY = ("too many clients", "too many connections", "remaining connection slots")
+_NO_RESOURCES = "53"  # the class of errors that a less busy server would not have
 _BEFORE_REASON = re.compile(r".*(?:FATAL|failed): +", re.DOTALL)
 
 Row = dict[str, Any]
@@ -184,7 +185,7 @@ def fault(error: psycopg.Error) -> StoreError:
         return StoreFailed(f"{said}; it was there when the store was first asked")
     if isinstance(error, errors.UndefinedObject):
         return StoreFailed(f"{said} (option language)")
-    if isinstance(error, errors.InsufficientResources):
+    if (error.sqlstate or "").startswith(_NO_RESOURCES):
         return StoreRateLimited(said)
     return StoreFailed(said)
 

@@ -14,7 +14,8 @@ from callosum_mcp.reconcile.extract.moments import moments
 from callosum_mcp.reconcile.extract.names import names
 from callosum_mcp.reconcile.extract.numbers import numbers
 from callosum_mcp.reconcile.extract.phrases import phrases
-from callosum_mcp.reconcile.extract.places import places
+from callosum_mcp.reconcile.extract.places import places, streets
+from callosum_mcp.reconcile.extract.progress import progress
 from callosum_mcp.reconcile.extract.states import states
 from callosum_mcp.reconcile.sentences import Sentence
 
@@ -25,10 +26,12 @@ def extracted(sentence: Sentence, closed: bool = False) -> Iterator[Found]:
     """Every value of a sentence, or only those of a known kind."""
     taken: set[int] = set()
     yield from places(sentence, taken)
+    yield from streets(sentence, taken)
     yield from moments(sentence, taken)
     yield from numbers(sentence, taken)
     yield from states(sentence)
     yield from choices(sentence)
+    yield from progress(sentence)
     yield from names(sentence)
     if not closed:
         yield from phrases(sentence)

@@ -8,17 +8,23 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from callosum_mcp.reconcile.extract.joints import JOINTS, joined_words
 from callosum_mcp.reconcile.sentences import Sentence
 from callosum_mcp.reconcile.tokens import Token
 from callosum_mcp.reconcile.values import Value
 
 
 class Found(NamedTuple):
-    """A value, the position of the token that carries it, and for a phrase the position after its last token."""
+    """A value, the position of the token that carries it, and for a phrase the position after its last token.
+
+    Attributes:
+        named: First and last position of what names it, where that is not what stands before it.
+    """
 
     value: Value
     at: int
     end: int = 0
+    named: tuple[int, int] = (0, 0)
 
 
 _BEFORE, _AFTER = 3, 2  # how far a negation reaches to the right and, in verb-last languages, to the left
@@ -78,6 +84,8 @@ _FROM = frozenset("from von vom de du da dal dalla desde z ze od from".split())
 def _left_behind(tokens: list[Token], at: int) -> bool:
     """``from X to Y`` with a word of change: X is left behind."""
     previous = tokens[max(0, at - 2) : at]
+    if at + 1 < len(tokens) and tokens[at + 1].gap.startswith("から") and any(t.marked("change") for t in tokens):
+        return True
     return (
         any(token.low in _FROM for token in previous)
         and any(token.marked("change") for token in tokens)
@@ -105,9 +113,9 @@ def gone(sentence: Sentence) -> frozenset[str]:
     clauses, tokens = sentence.clauses, sentence.tokens
     ended = {clauses[at]: at for at, token in enumerate(tokens) if token.low in _NO and tokens[at].marked("dismiss")}
     return frozenset(
-        token.stem or token.low
-        for at, token in enumerate(tokens)
-        if not token.light
+        word
+        for word, at in joined_words(tokens)
+        if (not tokens[at].light or tokens[at].gap in JOINTS)
         and (clauses[at] in sentence.past or dismissed(sentence, at) or ended.get(clauses[at], at) < at)
     )
 

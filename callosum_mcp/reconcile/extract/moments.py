@@ -25,6 +25,9 @@ _ZONES = {
         ("stockholm", "oslo", "copenhagen", "amsterdam", "brussels", "prague", "budapest", "met", "mez"), 60
     ),
     **dict.fromkeys(("helsinki", "athens", "kyiv", "eet"), 120),
+    **dict.fromkeys(("hamburg", "munich", "münchen", "milan", "rom", "wien", "zürich", "frankfurt", "barcelona"), 60),
+    **dict.fromkeys(("new_york", "toronto", "boston", "eastern"), -300),
+    **{"lisboa": 0, "dublin": 0, "istanbul": 180, "moscow": 180, "pacific": -480, "singapore": 480, "sydney": 600},
     **{"cest": 120, "mesz": 120, "est": -300, "edt": -240, "pst": -480, "jst": 540, "tokyo": 540},
 }
 _ORDINALS = frozenset("st nd rd th er".split())
@@ -111,7 +114,7 @@ def _piece(tokens: list[Token], at: int, taken: set[int]) -> _Pieces | None:
     """What the token at a position adds to a moment; None if nothing."""
     token = tokens[at]
     if at in taken or (
-        token.kind == "word" and not token.senses and token.low not in _LATE_HALF and token.low not in _ZONES
+        token.kind == "word" and not token.senses and token.low not in _LATE_HALF and not _zoned(tokens, at)
     ):
         return None
     if token.kind in ("iso", "dmy", "cjkdate", "time", "cjktime", "cron"):
@@ -121,6 +124,10 @@ def _piece(tokens: list[Token], at: int, taken: set[int]) -> _Pieces | None:
     if token.named("month"):
         return _from_month(tokens, at, taken)
     return _from_word(tokens, at)
+
+
+def _zoned(tokens: list[Token], at: int) -> bool:
+    return tokens[at].low in _ZONES or _city(tokens, at) is not None
 
 
 def _from_pattern(token: Token, at: int) -> _Pieces:
@@ -237,8 +244,15 @@ def _from_word(tokens: list[Token], at: int) -> _Pieces | None:
         return _Pieces(at, at, rhythm=rhythm)
     if token.low in _LATE_HALF:
         return _Pieces(at, at, minute=_LATE_HALF[token.low])
-    near_clock = any(near.kind == "time" for near in tokens[max(0, at - 2) : at])
-    return _Pieces(at, at, zone=_ZONES[token.low]) if token.low in _ZONES and near_clock else None
+    near_clock = any(near.kind == "time" or near.low in _LATE_HALF for near in tokens[max(0, at - 2) : at])
+    zone = _ZONES.get(token.low, _city(tokens, at))
+    return _Pieces(at, at, zone=zone) if zone is not None and near_clock else None
+
+
+def _city(tokens: list[Token], at: int) -> int | None:
+    """The zone of a city of two words."""
+    following = tokens[at + 1].low if at + 1 < len(tokens) else ""
+    return _ZONES.get(f"{tokens[at].low}_{following}")
 
 
 def _named_thing(tokens: list[Token], at: int) -> bool:

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from callosum_mcp.reconcile.extract.base import Found
 from callosum_mcp.reconcile.extract.measure import Reading, read
 from callosum_mcp.reconcile.sentences import Sentence
-from callosum_mcp.reconcile.tokens import Token
+from callosum_mcp.reconcile.tokens import Token, unknown
 from callosum_mcp.reconcile.values import Quantity, Value
 
 _DIGITS = re.compile(r"\d+")
 _OPERATOR = re.compile(r"(==|>=|<=|!=|~=|\^|~|(?<![-=])>|<)\s*[\"']?v?$")
+_CONDITION = re.compile(r"\s(?:[<>]=?|[!=]=)\s*$")
 _PRODUCTS = frozenset(
     "code_language runtime database broker os proxy orchestrator framework package_manager model test_runner linter "
     "formatter ci search monitoring container_engine vpn editor chat tracker mta iac forge secret_store".split()
@@ -33,11 +34,11 @@ def numbers(sentence: Sentence, taken: set[int]) -> Iterator[Found]:
     """Every version and quantity of a sentence that is nothing else (no port, date or room)."""
     tokens = sentence.tokens
     for at, token in enumerate(tokens):
-        if at in taken or not (token.senses or token.kind in _NUMERIC):
+        if at in taken or not (token.senses or token.kind in _NUMERIC) or _heading(tokens, at) or _paired(tokens, at):
             continue
         if token.kind == "ver" or (token.kind == "num" and _is_version(tokens, at)):
             yield _version(tokens, at)
-        elif (token.kind == "num" and not _in_a_name(tokens, at)) or token.named("number") or token.named("share"):
+        elif (token.kind == "num" and not _in_a_name(tokens, at) and not _compared(token)) or token.named("number") or token.named("share"):
             reading = read(tokens, at, taken)
             if reading is not None:
                 yield Found(_quantity(reading, tokens, at), at)
@@ -54,9 +55,28 @@ def _assigned(tokens: list[Token], at: int) -> bool:
     return at > 0 and (tokens[at - 1].low in ("=", "→", *_FROM) or tokens[at].gap.strip("\"' ") in (":", "="))
 
 
+def _paired(tokens: list[Token], at: int) -> bool:
+    """Whether a colon ties the number to another (``8081:3000``)."""
+    ahead = tokens[at + 1] if at + 1 < len(tokens) else None
+    behind = at > 0 and tokens[at].gap == ":" and tokens[at - 1].kind == "num"
+    return behind or (ahead is not None and ahead.gap == ":" and ahead.kind == "num")
+
+
+def _heading(tokens: list[Token], at: int) -> bool:
+    """Whether the number heads a line (``0.8: …``, ``3. …``)."""
+    return at == 0 and len(tokens) > 1 and tokens[1].gap.strip() == ":" and tokens[0].kind == "num"
+
+
+def _compared(token: Token) -> bool:
+    """Whether the number is what a condition compares with (``temp > 80``), and nothing that holds."""
+    return _CONDITION.search(token.gap) is not None
+
+
 def _in_a_name(tokens: list[Token], at: int) -> bool:
     """Whether letters that are no unit hang on to the number (``7950X``), or it to a name (``TKT-212``)."""
-    if at and tokens[at].gap == "-" and tokens[at - 1].text.isupper():
+    if at and tokens[at].gap == "-" and tokens[at - 1].kind == "word" and (
+        tokens[at - 1].text.isupper() or tokens[at].text.startswith("0") or unknown(tokens[at - 1])
+    ):
         return True
     following = tokens[at + 1] if at + 1 < len(tokens) else None
     hangs = following is not None and following.gap == "" and following.kind == "word" and not following.senses
@@ -125,8 +145,21 @@ def _version(tokens: list[Token], at: int) -> Found:
         if product := _product(near):
             break
     numbers = tuple(int(piece) for piece in _DIGITS.findall(re.split(r"[-+]", token.text)[0])[:4])
-    sign = (operator[1] if operator else "").replace("==", "")
+    sign = (operator[1] if operator else _bound(tokens, at)).replace("==", "")
     return Found(Value("version", (sign, numbers, product), token.text), at)
+
+
+_LEAST = frozenset("minimum min least mindestens minimal minimale mínimo mínima minimo minima".split())
+_OR_LATER = frozenset("later newer higher above up onwards upwards plus aufwärts höher neuer".split())
+
+
+def _bound(tokens: list[Token], at: int) -> str:
+    """``minimum 3.20``, ``3.20 or newer``, ``3.20+``: any later version will do."""
+    window = tokens[max(0, at - _REACH) : at]
+    ahead = tokens[at + 1 : at + 3]
+    later = len(ahead) > 1 and ahead[0].low in ("or", "and", "oder", "und", "ou", "o") and ahead[1].low in _OR_LATER
+    tail = bool(ahead) and ahead[0].gap.startswith("+")
+    return ">=" if later or tail or any(token.low in _LEAST for token in window) else ""
 
 
 def _quantity(reading: Reading, tokens: list[Token], at: int) -> Value:

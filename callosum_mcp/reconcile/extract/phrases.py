@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from callosum_mcp.reconcile.extract.base import Found
+from callosum_mcp.reconcile.extract.copulas import copulas
+from callosum_mcp.reconcile.extract.joints import JOINTS, joined
 from callosum_mcp.reconcile.extract.places import placeholder
 from callosum_mcp.reconcile.lexicon.asking import LONE
 from callosum_mcp.reconcile.lexicon.markers import VERBS
@@ -21,8 +23,9 @@ from callosum_mcp.reconcile.values import Value
 _OPEN_WORDS = 4
 _LOOSE_WORDS = 3
 _SIGNS = 6  # of a sentence; what comes after is a list
-_JOINTS = ("-", "_", ".", "/")
+_JOINTS = JOINTS
 _NUMBERS = ("num", "ver")
+_SIGN_WORDS = frozenset({"=", "→"})
 _KINDS = ("word", "cjk", "num", "ver", "head", "late")
 
 
@@ -33,6 +36,7 @@ def phrases(sentence: Sentence) -> Iterator[Found]:
     for at in [at for at in range(1, len(tokens)) if _sign(tokens, at)][:_SIGNS]:
         yield from _setting(tokens, at, taken)
     yield from _user(tokens)
+    yield from copulas(sentence, taken)
     for at in range(1, len(tokens)):
         if at not in taken and (tokens[at - 1].low in _INTRO or _spelled(tokens, at) or _particle(tokens, at)):
             yield from _loose(tokens, at, taken)
@@ -64,7 +68,7 @@ def _no_value(tokens: list[Token], at: int, end: int) -> bool:
     words = tokens[at:end]
     if words[0].kind in _NUMBERS and (len(words) == 1 or words[1].gap not in _JOINTS):
         return True
-    if any(token.low == "=" or token.named("number") for token in words) or any(
+    if any(token.low in _SIGN_WORDS or token.named("number") for token in words) or any(
         token.light and token.gap == " " for token in words[1:]
     ):
         return True
@@ -82,17 +86,6 @@ def _carries(token: Token, at: int) -> bool:
 def _typed(token: Token) -> bool:
     """Whether a word is a state."""
     return token.named("state") is not None or token.low in TRUE or token.low in FALSE
-
-
-def joined(tokens: list[Token]) -> tuple[str, ...]:
-    """The words of a value; what a hyphen, an underscore or a dot holds together is one word."""
-    found: list[str] = []
-    for i, token in enumerate(tokens):
-        if i and token.gap in _JOINTS:
-            found[-1] += token.gap + token.low
-        else:
-            found.append(token.stem or token.low)
-    return tuple(found)
 
 
 def _user(tokens: list[Token]) -> Iterator[Found]:
@@ -176,6 +169,8 @@ def _goes_on(tokens: list[Token], start: int, at: int) -> bool:
 
 def _marks(words: list[Token]) -> bool:
     """Whether the phrase is a date, a number with its unit, or a word that only marks how the sentence is meant."""
+    if words[0].named("share") is not None or words[0].named("number") is not None:
+        return True
     if words[0].kind in _NUMBERS and any(word.named("month") or word.named("unit") for word in words[1:]):
         return True
     return len(words) == 1 and any(sense.role in _VALUED for sense in words[0].senses)

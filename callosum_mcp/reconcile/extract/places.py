@@ -155,5 +155,42 @@ def _rooms(tokens: list[Token], taken: set[int]) -> Iterator[Found]:
             yield Found(Value("room", (token.low,), token.text), at)
 
 
+_STREET_ENDS = ("weg", "straße", "strasse", "str", "gasse", "platz", "allee", "damm", "ufer", "straat", "gatan")
+_STREETS = frozenset("street st road rd avenue ave lane ln drive way square court terrace".split())
+_ROADS = frozenset("rue via calle ulica ul rua avenida piazza plaza corso aleja place".split())
+
+
+def streets(sentence: Sentence, taken: set[int]) -> Iterator[Found]:
+    """Postal addresses: ``Lindenweg 4``, ``12 High Street``, ``rue Cuvier 9``."""
+    tokens = sentence.tokens
+    for at, token in enumerate(tokens):
+        if token.kind != "num" or at in taken or not token.text.isdigit():
+            continue
+        name = _street_before(tokens, at) or _street_after(tokens, at)
+        if name:
+            taken.add(at)
+            yield Found(Value("street", (name, token.text), f"{name} {token.text}"), at)
+
+
+def _street_before(tokens: list[Token], at: int) -> str:
+    previous = tokens[at - 1] if at else None
+    if previous is None or previous.kind != "word" or tokens[at].gap.strip(".") != " ":
+        return ""
+    if previous.low.endswith(_STREET_ENDS) and previous.text[0].isupper():
+        return previous.low.removesuffix("aße").removesuffix("asse")
+    led = [near for near in tokens[max(0, at - 4) : at - 1] if near.low in _ROADS]
+    return previous.low if led and previous.text[0].isupper() else ""
+
+
+def _street_after(tokens: list[Token], at: int) -> str:
+    words = tokens[at + 1 : at + 4]
+    for count, word in enumerate(words):
+        if word.low in _STREETS and count and word.text[0].isupper():
+            return " ".join(near.low for near in words[:count])
+        if not word.text[:1].isupper():
+            break
+    return ""
+
+
 def _room_word(token: Token) -> bool:
     return token.named("attr", "room") is not None and token.low not in ("sits", "desk", "sitzt")

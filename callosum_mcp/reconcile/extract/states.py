@@ -76,7 +76,10 @@ def _assigned(tokens: list[Token], at: int) -> bool:
 
 def _is_key(tokens: list[Token], at: int) -> bool:
     """Whether a boolean follows that says whether this state holds: ``Sealed: false``."""
-    value = at + 2 if at + 1 < len(tokens) and tokens[at + 1].low in ("=", "→", "⇒") else at + 1
+    value = at + 1
+    while value < len(tokens) and tokens[value].inner:
+        value += 1
+    value += value < len(tokens) and tokens[value].low in ("=", "→", "⇒")
     return (
         value < len(tokens) and _assigned(tokens, value) and (tokens[value].low in TRUE or tokens[value].low in FALSE)
     )
@@ -99,6 +102,7 @@ def _alone(tokens: list[Token], at: int) -> bool:
         return previous is not None and (following is None or following.gap.strip() != "")
     said = previous is not None and (
         previous.low in COPULA
+        or previous.owns  # ``it's up``
         or _assigned(tokens, at)
         or previous.named("state") is not None
         or (tokens[at].low in ("off", "down"))

@@ -11,7 +11,7 @@ _ASKS = table("""
 person: who whose wer qui quién quien chi kto quem 誰
 -: 何
 when: when wann quand cuándo quando kiedy いつ
-host path fqdn url room ip open choice: where wo où dónde dove gdzie onde どこ
+host path fqdn url room ip mail street open choice: where wo où dónde dove gdzie onde どこ
 number: many viele combien cuántos cuántas quanti quante ile quantos quantas いくつ much
 """)
 

@@ -19,6 +19,10 @@ mode: mode modus modo modalità tryb モード
 bucket: bucket
 channel: channel ch kanal canal canale kanał チャンネル
 release: release releases release_date
+separator: separator delimiter separated trennzeichen séparateur séparateurs separador separatore separatorn
+    field_separator
+radio: radio_protocol wireless_protocol
+clock_format: date_format time_format timestamp_format datumsformat
 gateway_ip: default_gateway
 shell: shell login_shell
 charset: encoding charset zeichensatz encodage codificación codifica kodowanie codificação 文字コード
@@ -61,7 +65,9 @@ cto: cto
 director: director directeur direktor boss chef_der supervisor
 secretary: secretary treasurer kassenwart schriftführer
 coach: coach trainer mentor tutor teacher lehrer
-contact: contact kontakt contacto contatto
+anniversary: anniversary wedding wedding_day married hochzeit hochzeitstag jubiläum boda matrimonio ślub casamento
+    結婚記念日
+contact: contact contact_person kontakt contacto contatto
 landlord: landlord vermieter
 successor: deputy stellvertreter vertretung suppléant substitute
 admin: administers administrator administrators admin_of
@@ -85,7 +91,7 @@ owner: proprietario dueño dueña właścicielka proprietária inhaber owner own
     maintained maintainer maintainers looks_after belongs_to takes_care_of in_charge zuständig verantwortlich betreut
     besitzer propriétaire responsable responsables propietario responsabile właściciel odpowiada odpowiedzialny
     opiekun responsável dono 担当 担当者 責任者 owned_by maintained_by handed hands_over took_over taken_over
-    takes_over übernommen übernimmt chairs_by steward caretaker betreuer ansprechpartner contact_person lleva llevan
+    takes_over übernommen übernimmt chairs_by steward caretaker betreuer ansprechpartner lleva llevan
     liderado liderado_por led_by run_by heads headed leads lead leader leitet leitung leiter dirige kieruje lidera
     coordina capo chef_de_projet teamlead team_lead managed_by manages manager
 oncall: on_call oncall bereitschaft rufbereitschaft astreinte guardia reperibilità dyżur plantão 当番
@@ -140,7 +146,8 @@ temperature: temperature temperatures temperatur température temperatura temp �
     setpoint vorlauftemperatur
 floor: floor stockwerk etage étage planta piano piętro andar 階
 memory: memory ram mem arbeitsspeicher speicher mémoire memoria pamięć pamięci memória メモリ dimm
-disk: disk disks storage festplatte speicherplatz disque disco dysk ディスク capacity volume
+disk: disk disks storage festplatte speicherplatz disque disco dysk ディスク volume
+capacity: capacity capacidad capacité capacità kapazität fassungsvermögen pojemność capacidade caben fasst
 cpu: cpu cpus cores core kerne cœurs núcleos rdzenie コア
 limit: rejected refused refuses beyond exceed exceeds larger_than bis_zu hasta fino_a até jusqu limit limits cap
     capped ceiling quota max maximum at_most up_to no_more_than never_more_than never_above höchstens maximal
@@ -192,7 +199,7 @@ signed: signed unterschrieben signé firmado firmato podpisana assinado
 start: notbefore valid_from not_before starts start_date beginnt début inicio inizio początek início opening
 party: party feier fête fiesta festa impreza
 holiday: vacation holiday on_leave urlaub vacances vacaciones ferie urlop férias 休暇 leave
-status: status state running_state zustand état estado stato stan situação 状態 状況 ステータス condition health
+status: how_far wie_weit à_quel_point hasta_dónde status state running_state zustand état estado stato stan situação 状態 状況 ステータス condition health
     healthy gesundheit santé salud salute zdrowie saúde progress fortschritt avancement progreso progresso postęp 進捗
 flag: flag flags feature_flag toggle schalter switch
 allergy: allergies allergy allergic intolerance allergie alergia 過敏症 アレルギー

@@ -12,7 +12,7 @@ licence: mit=mit-lizenz apache-2=apache-2.0=apache=apache_2 gpl=gplv3=gpl-3.0=ge
     agpl=agpl-3.0=agplv3=affero lgpl=lgpl-3.0 bsd=bsd-3-clause=bsd-2-clause mpl=mpl-2.0 proprietary isc unlicense eupl
     cc-by busl=bsl
 format: json=jsonformatter=json_objects=json_lines=jsonl=ndjson logfmt plain_text=plaintext csv xml yaml toml parquet
-    avro protobuf=protocol_buffers msgpack=messagepack markdown asciidoc restructuredtext=rst ini
+    avro protobuf=protocol_buffers msgpack=messagepack cbor bson thrift flatbuffers capnp=cap'n_proto markdown asciidoc restructuredtext=rst ini
     syslog_format=rfc5424 opus flac mp3 webp png jpeg=jpg avif pdf docx gzip_csv tsv
 log_level: debug info warning=warn error=errors trace critical
 human_language: english=englisch=anglais=inglés=inglese=angielski=angielsku=inglês=英語=en german=deutsch=allemand=
@@ -22,6 +22,11 @@ human_language: english=englisch=anglais=inglés=inglese=angielski=angielsku=ing
     polonês=ポーランド語 portuguese=portugiesisch=portugais=portugués=portoghese=português=portugalski japanese=
     japanisch=japonais=japonés=giapponese=japoński=日本語 dutch=niederländisch=néerlandais swedish=schwedisch
     chinese=中国語 norwegian danish czech
+separator: tab=tabs=tab-separated=tsv=tabulator comma=commas=comma-separated=komma semicolon=semicolons=
+    semicolon-separated=semikolon=point-virgule pipe=pipes=pipe-separated colon_separator
+radio: zigbee z-wave=zwave thread_radio=thread bluetooth=ble wifi_radio lora=lorawan enocean dect
+clock_format: iso_8601=iso8601=rfc_3339=rfc3339 unix_timestamp=unix_timestamps=unix_time=epoch_seconds=epoch=
+    unixtimestampfield rfc_2822=rfc2822
 theme: dark=dunkel=dunkles=dunkle=sombre=oscuro=scuro=ciemny=escuro=ダーク
     light=hell=helles=helle=clair=claro=chiaro=jasny=ライト high_contrast solarized
 indent: tabs=tab=tabulatoren=tabulations=tabuladores=tabulazioni=tabulatory=タブ spaces=space=leerzeichen=espaces=

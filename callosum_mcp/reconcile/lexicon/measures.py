@@ -43,15 +43,17 @@ length 0.001: mm
 length 0.01: cm
 length 1000.0: km
 volume 0.001: ml milliliter millilitres
+volume 1000.0: m³ cubic_metres kubikmeter
 volume 0.01: cl
-volume 1.0: liter liters litre litres litros litri litrów
+volume 1.0: l liter liters litre litres litros litri litrów
 dpi 1.0: dpi
 sound 1.0: db decibel dezibel
 energy 1.0: wh
 energy 1000.0: kwh
 pressure 1.0: bar
 voltage 1.0: v volt volts
-mass 1.0: kg
+mass 1000.0: t tonnes tonne tonnen tons
+mass 1.0: kg kilo kilos
 mass 0.001: g gram
 """)
 UNITS = [(*name.split(), words) for name, words in _UNITS.items()]

@@ -25,6 +25,9 @@ backup_tool: choice:backup_tool
 bundler: choice:bundler
 type_checker: choice:type_checker
 docs_tool: choice:docs_tool
+separator: choice:separator
+radio: choice:radio
+clock_format: choice:clock_format
 log_stack: choice:log_stack
 tracing_tool: choice:tracing_tool
 dashboard: choice:dashboard
@@ -52,7 +55,7 @@ work_mode: choice:work_mode
 chair ceo cto director secretary coach contact landlord successor admin doctor: person
 headcount: number
 rotation: when number:time
-address: ip fqdn mail url phone open
+address: ip fqdn mail url phone street open
 mail: mail choice:mta
 url domain: url fqdn path ip port
 path: path
@@ -87,7 +90,7 @@ policy: choice:eviction choice:restart number open
 timezone: choice:timezone open
 region: choice:region open
 room: room open
-home: place
+home: place street
 phone: phone number
 vlan: number:id:vlan number open
 subnet: ip
@@ -99,7 +102,7 @@ temperature: number:temp
 floor: number
 memory disk: number:bytes number:percent choice:disk
 cpu: number
-limit size batch pool threshold coverage rate: number
+capacity limit size batch pool threshold coverage rate: number
 timeout ttl retention: number:time
 length: number
 retry: number when
@@ -107,7 +110,7 @@ interval: number:time when
 schedule: when number:time choice:schedule
 replicas seats users nodes workers: number
 price budget: number:money
-expiry launch deadline birthday day date time start holiday meeting party kickoff review_event: when
+expiry anniversary launch deadline birthday day date time start holiday meeting party kickoff review_event: when
 status: state number:percent
 flag: state
 allergy: state:allergy

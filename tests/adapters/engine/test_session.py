@@ -450,3 +450,18 @@ def test_a_group_that_is_gone_or_not_ours_is_no_error(monkeypatch: pytest.Monkey
     assert not children.signalled(2**22 + 1, 0)
     monkeypatch.setattr(os, "killpg", refused)
     assert children.signalled(1, 0)
+
+
+async def test_a_replaced_server_whose_tool_takes_other_arguments_is_not_called_with_the_old_ones(
+    log: Path, tmp_path: Path
+) -> None:
+    drift = tmp_path / "drift"
+    async with opened(small("--log", str(log), "--drift", str(drift))) as made:
+        seen = await made.advertised()
+        await made.call("find", ASKED, seen)
+        drift.touch()
+        await kill(pids(log)[-1])
+        with pytest.raises(StoreFailed, match=r"^the arguments of its tool find have just changed; ask again$"):
+            await made.call("find", ASKED, seen)
+        await made.call("find", ASKED, await made.advertised())
+    assert len(asked(log, "tools/call")) == 2

@@ -1,0 +1,89 @@
+"""Each store is sent its own token and nobody else's; the caller's stays with us; none of them follows a redirect."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import pytest
+from surface.world import connected, http_target, sse_target, structured
+
+from .house import OverHttp, engine, nonce, over_http, settings
+from .running import Faults, running
+
+INBOUND = "inbound-5f0c"
+BEARER = {"authorization": f"Bearer {INBOUND}"}
+OVER_HTTP = ("memory", "loci", "http", "sse")
+OWN = {way: f"token-of-{way}" for way in OVER_HTTP}
+NAMES = [f"{way}-echo" for way in OVER_HTTP]
+
+
+@pytest.fixture(scope="module")
+def faults() -> Generator[Faults]:
+    ways = {f"{way}-{what}": way for way in OVER_HTTP for what in ("echo", "away")}
+    with running({**ways, "trap": "memory", "trap-engine": "http"}) as opened:
+        for way in OVER_HTTP:
+            opened.set(f"{way}-echo", "echo-headers")
+            trap = "trap-engine" if way in ("http", "sse") else "trap"
+            opened.set(f"{way}-away", "redirect", url=opened.urls[trap])
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def http(faults: Faults, tmp_path_factory: pytest.TempPathFactory) -> Generator[OverHttp]:
+    more = {f"{way}-{what}": {"token": OWN[way]} for way in OVER_HTTP for what in ("echo", "away")}
+    more |= {"trap": {"enabled": False}, "trap-engine": {"enabled": False}}
+    config = settings(tmp_path_factory.mktemp("credentials"), faults, more, server={"bearer_token_env": "DOOR"})
+    with over_http(config, BEARER, DOOR=INBOUND) as opened:
+        yield opened
+
+
+def sent(hits: list[dict[str, str]]) -> dict[str, list[str]]:
+    """What each store says that it was sent."""
+    said: dict[str, list[str]] = {name: [] for name in NAMES}
+    for hit in hits:
+        said[hit["store"]].append(hit["text"])
+    return said
+
+
+def check(hits: list[dict[str, str]]) -> None:
+    for name, texts in sent(hits).items():
+        way = name.partition("-")[0]
+        assert any(OWN[way] in text for text in texts), (name, texts)
+        strange = [text for text in texts if INBOUND in text or any(OWN[o] in text for o in OVER_HTTP if o != way)]
+        assert strange == []
+
+
+ASKED = {"stores": NAMES, "n_results": 100, "budget_tokens": 20_000}
+
+
+def test_over_rest_each_store_gets_its_own_token_and_nobody_the_callers(http: OverHttp) -> None:
+    answer = http.recall(nonce(), **ASKED)
+    check(answer["structuredContent"]["hits"])
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("over", ["http", "sse"])
+async def test_over_mcp_each_store_gets_its_own_token_and_nobody_the_callers(
+    http: OverHttp, over: str, mode: str
+) -> None:
+    target = http_target(http.url, BEARER) if over == "http" else sse_target(http.url, BEARER)
+    async with connected(target, mode) as client:
+        answer = structured(await client.call_tool("recall", {"query": nonce(), **ASKED}))
+    check(answer["hits"])
+
+
+@pytest.mark.parametrize("way", OVER_HTTP)
+def test_a_redirect_to_another_origin_is_told_and_not_followed(http: OverHttp, faults: Faults, way: str) -> None:
+    answer = http.recall(nonce(), stores=[f"{way}-away", f"{way}-echo"])
+    told = engine(answer, f"{way}-away")
+    assert (told["status"], told["reason"]) == ("down", "bad_reply") and "redirects" in told["detail"]
+    counts = faults.counts()
+    assert [key for key in counts if key.startswith("trap")] == []
+    assert any(key.startswith(f"{way}-away") for key in counts), "it was asked, and counted"
+
+
+def test_no_token_is_in_what_the_server_says_or_logs(http: OverHttp) -> None:
+    texts = [http.client.get(path).text for path in ("/", "/stores", "/health", "/metrics")]
+    texts.append(http.client.post("/search", json={"query": "x", "stores": ["memory-away"]}).text)
+    texts += [line.decode() for line in http.pipe.complaints]
+    assert [text for text in texts if any(token in text for token in (INBOUND, *OWN.values()))] == []
