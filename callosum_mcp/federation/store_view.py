@@ -12,7 +12,7 @@ from callosum_mcp.federation.fanout import Outcome
 from callosum_mcp.federation.stores import Store
 from callosum_mcp.federation.urls import shown_url
 from callosum_mcp.models.results import EngineOut, StoreOut
-from callosum_mcp.models.values import ProbeReport
+from callosum_mcp.models.values import ProbeReport, StoreSpec
 from callosum_mcp.text import iso_utc
 
 
@@ -23,7 +23,7 @@ def store_out(store: Store, probe: Outcome[ProbeReport] | None = None) -> StoreO
     return StoreOut(
         name=spec.name,
         type=spec.type,
-        url=shown_url(spec.url),
+        url=shown_url(spec.url) or _program(spec),
         weight=spec.weight,
         floor=spec.floor,
         enabled=spec.enabled,
@@ -36,11 +36,17 @@ def store_out(store: Store, probe: Outcome[ProbeReport] | None = None) -> StoreO
         changes=kind.changes or None,
         calls=connection.calls,
         failures=connection.failures,
+        circuit=None if connection.breaker.circuit == "closed" else connection.breaker.circuit,
         last=None if connection.last is None else EngineOut.of(connection.last),
         health=None if probe is None else _health(probe),
         entries=None if report is None else report.entries,
         last_ingest=None if report is None else iso_utc(report.last_ingest),
     )
+
+
+def _program(spec: StoreSpec) -> str:
+    """The program of a store that is started here, without its arguments, which may hold secrets."""
+    return f"stdio:{spec.transport.command}" if spec.transport is not None and spec.transport.command else ""
 
 
 def _health(probe: Outcome[ProbeReport]) -> EngineOut:

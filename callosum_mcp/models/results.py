@@ -173,6 +173,10 @@ class StoreOut(_Result):
     changes: Annotated[str | None, Field(description="The same in words, where reading changes anything.")] = None
     calls: int = 0
     failures: int = 0
+    circuit: Annotated[
+        Literal["open", "half_open"] | None,
+        Field(description="It keeps failing: open while it is left alone, half_open when the next call tries it."),
+    ] = None
     last: EngineOut | None = None
     health: EngineOut | None = None
     entries: int | None = None

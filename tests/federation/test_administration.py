@@ -116,7 +116,7 @@ async def test_a_name_is_taken_once(admin: Administration) -> None:
         ("http://127.0.0.1:x", "url: cannot be read"),
         ("http://[::1", "url: cannot be read"),
         ("http://127.0.0.1/a b", "url: must not hold spaces or control characters"),
-        ("http://user:secret@127.0.0.1", "url: must not hold a user name or a password; use token_env"),
+        ("http://user:secret@127.0.0.1", "url: must not hold a password; use token_env"),
         ("http://169.254.169.254/latest", "url: host '169.254.169.254' is the metadata service of a cloud; only if"),
         ("http://0x7f.1", "url: host '0x7f.1' is an address in an unusual form; write it in full, as 127.0.0.1"),
         ("http://evil.example#@127.0.0.1", "url: host 'evil.example' is neither loopback nor in the setting"),

@@ -259,7 +259,9 @@ async def test_a_probe_by_hand_asks_it_all_the_same_and_an_answer_closes_the_bre
     asking = federation(store, scripted("well", hit("well", "1", "Hermes")))
     await asked_often(asking)
     adapter.fault = None
+    assert asking.state.stores.get("sick").connection.breaker.circuit == "open"
     admin = Administration(asking, Overlay(None, _no_token), _no_token, AdminPolicy())
+    assert (await admin.list_stores(ListStoresRequest())).stores[0].circuit == "open"
     listed = await admin.list_stores(ListStoresRequest(probe=True))
     assert listed.stores[0].health is not None and listed.stores[0].health.status == "up"
     answers = await asked_often(asking, 1)
