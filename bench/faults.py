@@ -4,7 +4,7 @@
 
 Both servers run at their own defaults over the same stores of the fault server (tests/faults), fresh for each fault. A
 question is asked over REST until ours leaves the store alone (the peer as often, for half a minute at most); `first` is
-the first answer, `then` the median of three more. `others`: healthy stores in the worst answer. The last table is about
+the first answer, `then` the median of five more. `others`: healthy stores in the worst answer. The last table is about
 callers that hang up: how long it takes until the store's own request is closed. The peer has to be installed:
 python -m tests.peers.install peers.
 """
@@ -49,7 +49,8 @@ LEFT = "left alone"
 _SLOW_MS = 1_500.0
 _TRIES = 6
 _CAP_S = 30.0
-_AGAIN = 3
+_AGAIN = 5
+_WARM = 20
 _GONE_S = 5.0
 
 
@@ -98,7 +99,7 @@ class Asked:
 
 
 async def asked(server: Contender, mode: str) -> Asked:
-    """Ask until the store is left alone, then three times more."""
+    """Ask until the store is left alone, then five times more."""
     found, began = Asked(), time.perf_counter()
     for _ in range(_TRIES):
         await _ask(server, mode, found)
@@ -144,7 +145,8 @@ async def one_fault(fleet: SickFleet, mode: str) -> list[Row]:
     fleet.faults.set("*", "ok")
     servers = fleet.fresh()
     for server in servers:
-        await _ask(server, "warm", Asked())
+        for _ in range(_WARM):
+            await _ask(server, "warm", Asked())
     elsewhere = fleet.faults.urls["memory0"]
     fleet.faults.set(SICK, mode, ms=_SLOW_MS, url=elsewhere)
     both = await asyncio.gather(*(asked(server, mode) for server in servers))

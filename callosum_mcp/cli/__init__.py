@@ -9,11 +9,19 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from callosum_mcp.surface.wire import Wire
 
 os.environ.setdefault("PYDANTIC_ERRORS_INCLUDE_URL", "0")
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_REFUSED = 0, 1, 2, 78
 EXIT_INTERRUPTED, EXIT_BROKEN_PIPE = 130, 141  # what a shell gives for SIGINT and SIGPIPE
+
+_ON_STDIO = ("serve", "connect")
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -25,6 +33,7 @@ def main(argv: list[str] | None = None) -> None:
     options = parser().parse_args(arguments)
     if options.command is None and sys.stdin is not None and not sys.stdin.isatty():
         options = parser().parse_args([*arguments, "serve"])
+    options.wire = _wire(options) if options.command in _ON_STDIO else None
     from callosum_mcp.cli.commands import run
 
     reconfigure = getattr(sys.stdout, "reconfigure", None)
@@ -39,12 +48,24 @@ def main(argv: list[str] | None = None) -> None:
     sys.exit(code)
 
 
+def _wire(options: argparse.Namespace) -> Wire | None:
+    """Stdin and stdout for a command that speaks JSON-RPC there, taken before anything else is imported."""
+    if options.command == "serve" and options.transport != "stdio":
+        return None
+    from callosum_mcp.surface.wire import take
+
+    wire = take()
+    if wire is None:
+        sys.stderr.write("callosum-mcp: its stdout is closed, so that no client can be answered; serve over a pipe\n")
+        sys.exit(EXIT_USAGE)
+    return wire
+
+
 def leave(code: int) -> None:
     """End the process here: a normal exit would wait for the thread that reads stdin, which nothing interrupts."""
     children = sys.modules.get("callosum_mcp.adapters.engine.children")  # only where an engine was started
     if children is not None:
         children.end_all()
-    sys.stderr.flush()
     os._exit(code)
 
 

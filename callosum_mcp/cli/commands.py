@@ -18,9 +18,10 @@ from typing import Any
 
 import anyio
 
+from callosum_mcp.adapters.engine.children import end_all_on_sigterm
 from callosum_mcp.app import Application, build
 from callosum_mcp.cli import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
-from callosum_mcp.cli.logs import set_up, watch
+from callosum_mcp.cli.wiring import loaded, wired
 from callosum_mcp.errors import AllStoresFailed, CallosumError, InvalidInput, SettingsError
 from callosum_mcp.federation.select import choose
 from callosum_mcp.models.asking import AskResult
@@ -34,7 +35,7 @@ from callosum_mcp.models.requests import (
 )
 from callosum_mcp.models.results import RecallResult, StoresResult
 from callosum_mcp.models.values import StoreSpec, StoreStatus, TransportSpec
-from callosum_mcp.settings import Loaded, Settings, load, token_from
+from callosum_mcp.settings import Settings, token_from
 from callosum_mcp.surface.render import ask_page, recall_page, stores_page
 from callosum_mcp.text import clean_json
 
@@ -62,31 +63,10 @@ def say(text: str) -> None:
     sys.stderr.write(text.encode("utf-8", "replace").decode("utf-8") + "\n")
 
 
-def loaded(options: argparse.Namespace) -> Loaded:
-    """The settings for a command, and logging set up by them.
-
-    Raises:
-        SettingsError: If they cannot be used.
-    """
-    settings = load(getattr(options, "config", None), os.environ, Path.cwd())
-    set_up(settings)
-    return settings
-
-
-def wired(options: argparse.Namespace) -> Application:
-    """The program, its stores' secrets known to the log.
-
-    Raises:
-        SettingsError: If the settings cannot be used.
-    """
-    application = build(loaded(options))
-    watch(lambda: [store.connection.told for store in application.federation.state.stores.stores])
-    return application
-
-
 def with_application(options: argparse.Namespace, action: Action) -> int:
     """Run an action on a wired program and close it."""
     application = wired(options)
+    end_all_on_sigterm()
 
     async def all_of_it() -> int:
         async with application.running():
@@ -286,7 +266,7 @@ def _schema(options: argparse.Namespace) -> int:
 def _connect(options: argparse.Namespace) -> int:
     from callosum_mcp.cli.connect import connect
 
-    return connect(options.url, options.token_env, os.environ)
+    return connect(options.url, options.token_env, os.environ, options.wire)
 
 
 def _json(value: Any) -> str:

@@ -22,8 +22,10 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.server.stdio import stdio_server
 
 from callosum_mcp.cli import EXIT_FAILED, EXIT_OK, leave, started
+from callosum_mcp.cli.ending import Ending
 from callosum_mcp.errors import InvalidInput
 from callosum_mcp.settings import token_from
+from callosum_mcp.surface.wire import Wire
 from callosum_mcp.text import one_line
 
 _MAX_EVENT_BYTES = 16 * 2**20
@@ -34,7 +36,7 @@ _GONE = (httpx2.HTTPError, OSError, anyio.BrokenResourceError, anyio.ClosedResou
 _sse_within_origin = cast("Any", mcp.client.sse).sse_within_origin
 
 
-def connect(url: str, token_env: str, environ: Mapping[str, str]) -> int:
+def connect(url: str, token_env: str, environ: Mapping[str, str], wire: Wire) -> int:
     """Pass frames between stdio and the remote until either side ends.
 
     Raises:
@@ -47,14 +49,16 @@ def connect(url: str, token_env: str, environ: Mapping[str, str]) -> int:
     headers = {"authorization": f"Bearer {token.get_secret_value()}"} if token else {}
     logging.getLogger("mcp").addHandler(logging.NullHandler())  # its traces are our one line
     started()
-    return anyio.run(_bridge, url, headers)
+    with Ending(wire) as ending:
+        return anyio.run(_bridge, url, headers, wire, ending)
 
 
-async def _bridge(url: str, headers: dict[str, str]) -> int:
+async def _bridge(url: str, headers: dict[str, str], wire: Wire, ending: Ending) -> int:
     code = EXIT_OK
-    async with stdio_server() as (here_in, here_out), here_in, here_out:
+    lines, answers = anyio.wrap_file(wire.lines()), anyio.wrap_file(wire.answers())
+    async with stdio_server(lines, answers) as (here_in, here_out), here_in, here_out:
         try:
-            code = await _until_either_ends(url, headers, here_in, here_out)
+            code = await _until_either_ends(url, headers, here_in, here_out, ending)
         except anyio.get_cancelled_exc_class():
             leave(EXIT_OK)
             raise
@@ -63,12 +67,13 @@ async def _bridge(url: str, headers: dict[str, str]) -> int:
     return code
 
 
-async def _until_either_ends(url: str, headers: dict[str, str], here_in: Any, here_out: Any) -> int:
+async def _until_either_ends(url: str, headers: dict[str, str], here_in: Any, here_out: Any, ending: Ending) -> int:
     code = EXIT_OK
     try:
         async with _remote(url, headers) as (there_in, there_out), anyio.create_task_group() as group:
             group.start_soon(_answers, there_in, here_out)
             await _pump(here_in, there_out)
+            ending.soon()
             group.cancel_scope.cancel()
     except* _GONE as faults:
         sys.stderr.write(f"callosum-mcp: {url} cannot be reached: {_said(faults)}\n")

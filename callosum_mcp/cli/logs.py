@@ -19,7 +19,6 @@ from callosum_mcp.models.secrets import Mask, redacted, secrets_of, url_secrets
 from callosum_mcp.settings import Loaded
 
 _CARRIERS = ("mcp", "httpx2", "httpcore2", "aiohttp", "psycopg", "anthropic", "httpx", "httpcore")
-_OURS = ("callosum_mcp", "uvicorn")
 _WITHHELD = "(its words are not logged, since they may quote what was asked: logging.log_queries)"
 _ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
@@ -80,13 +79,13 @@ class Formatter(logging.Formatter):
             text = mask.text(text)
         return redacted(text)
 
-    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 -- logging's name
+    def formatMessage(self, record: logging.LogRecord) -> str:
         """The record without its trace."""
         if not self._quotes and _is_of(record, _CARRIERS):
             record.message = _WITHHELD
         return super().formatMessage(record)
 
-    def formatException(self, ei: _ExcInfo) -> str:  # noqa: N802 -- logging's name
+    def formatException(self, ei: _ExcInfo) -> str:
         """The trace; without what the exceptions say, if that may not be shown."""
         if self._quotes or ei[1] is None:
             return super().formatException(ei)
@@ -94,7 +93,7 @@ class Formatter(logging.Formatter):
 
 
 def _is_due(record: logging.LogRecord) -> bool:
-    return record.levelno >= logging.WARNING or _is_of(record, _OURS)
+    return record.levelno >= logging.WARNING or not _is_of(record, _CARRIERS)
 
 
 def _is_of(record: logging.LogRecord, names: Iterable[str]) -> bool:

@@ -10,7 +10,6 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, TypeVar, cast
-from urllib.parse import parse_qsl, unquote, urlsplit
 
 import anyio
 
@@ -21,6 +20,7 @@ from callosum_mcp.adapters.engine.engine import Exchange
 from callosum_mcp.adapters.engine.explaining import Explained
 from callosum_mcp.errors import StoreError, StoreTimeout
 from callosum_mcp.federation.urls import shown_url
+from callosum_mcp.models.secrets import given_to
 from callosum_mcp.models.values import Hit, StoreQuery, StoreSpec
 from callosum_mcp.text import clean_json, iso_utc
 
@@ -173,16 +173,7 @@ def _mask(spec: StoreSpec, adapter: Adapter) -> Callable[[Any], Any]:
 
 
 def _secrets(spec: StoreSpec, adapter: Adapter) -> Iterator[str]:
-    if spec.token is not None:
-        yield spec.token.get_secret_value()
-    for value in spec.headers.values():
-        yield value.removeprefix("Bearer ")
-    if spec.transport is not None:
-        yield from spec.transport.env.values()
-    parts = urlsplit(spec.url)
-    if parts.password:
-        yield from (parts.password, unquote(parts.password))
-    yield from (value for _, value in parse_qsl(parts.query))
+    yield from given_to(spec)
     if isinstance(adapter, EngineAdapter):
         params = adapter.preset.params
         yield from (str(spec.options[name]) for name, param in params.items() if param.secret and name in spec.options)

@@ -6,25 +6,25 @@ Above: the commands. Below: the surfaces and uvicorn.
 from __future__ import annotations
 
 import argparse
-import os
 import socket
 import sys
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import anyio
 
-from callosum_mcp.adapters.engine.children import end_all_on_sigterm
 from callosum_mcp.app import Application
 from callosum_mcp.cli import EXIT_OK, EXIT_REFUSED, leave, started
+from callosum_mcp.cli.ending import Ending, drained, not_held_up
 from callosum_mcp.cli.listening import door, may_listen, policy_at, refused
 from callosum_mcp.errors import SettingsError
 from callosum_mcp.surface.mcp_server import build_server
 from callosum_mcp.surface.stdio import serve_stdio
+from callosum_mcp.surface.wire import Wire
 
 _GRACE_S = 2
 _BACKLOG = 128
-_WATCH_S = 1.0
 
 
 def serve(options: argparse.Namespace, application: Application) -> int:
@@ -34,25 +34,17 @@ def serve(options: argparse.Namespace, application: Application) -> int:
         SettingsError: If the port is taken.
     """
     if options.transport == "stdio":
-        end_all_on_sigterm()
-        started()
-        anyio.run(_stdio, application)
+        wire: Wire = options.wire
+        with Ending(wire) as ending:
+            started()
+            anyio.run(_stdio, application, wire, ending)
         return EXIT_OK
     return _http(application, options.host, options.port)
 
 
-async def _stdio(application: Application) -> None:
-    async with application.serving(), anyio.create_task_group() as group:
-        group.start_soon(_watch_parent, group.cancel_scope, os.getppid())
-        await serve_stdio(build_server(application.services()), partial(leave, EXIT_OK))
-        group.cancel_scope.cancel()
-
-
-async def _watch_parent(serving: anyio.CancelScope, parent: int) -> None:
-    """End with the client's process, even if something else keeps the other end of stdin open."""
-    while os.getppid() == parent:  # noqa: ASYNC110 -- nothing tells a process that its parent died
-        await anyio.sleep(_WATCH_S)
-    serving.cancel()
+async def _stdio(application: Application, wire: Wire, ending: Ending) -> None:
+    async with application.serving():
+        await serve_stdio(build_server(application.services()), wire, partial(leave, EXIT_OK), ending.soon)
 
 
 def _http(application: Application, host: str | None, port: int | None) -> int:
@@ -116,4 +108,7 @@ def _run(application: Application, address: str, listeners: list[socket.socket],
         lifespan="on",
     )
     started()
-    uvicorn.Server(config).run(sockets=listeners)
+    serving: Any = uvicorn.Server(config)
+    serving.handle_exit = drained(serving.handle_exit)
+    serving.run(sockets=listeners)
+    not_held_up(EXIT_OK)

@@ -14,17 +14,19 @@ import tempfile
 import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, suppress
+from glob import escape
 from pathlib import Path
 from typing import Annotated, Any, cast
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
-from callosum_mcp.errors import SettingsError
+from callosum_mcp.errors import DuplicateStore, SettingsError
 from callosum_mcp.models.hosts import HostRules
 from callosum_mcp.models.requests import NAME_PATTERN, AddStoreRequest, reason
 from callosum_mcp.models.values import StoreSpec, Tier
 
 _LOCK_S = 5.0
+_HALF = ".half"  # ends the name of a file that is being written
 
 Entry = object
 """One element of the file's list: a mapping, if it is one of ours."""
@@ -112,11 +114,21 @@ class Overlay:
             agreed: Hosts that a person agreed to when it was added.
 
         Raises:
+            DuplicateStore: If the name was taken by another process since the file was read.
             SettingsError: If the file cannot be written.
         """
         hosts = {"agreed_hosts": sorted(agreed)} if agreed else {}
         entry: Entry = {**request.model_dump(mode="json", exclude_none=True), **hosts}
-        self._update(lambda entries: [*(e for e in entries if _name(e) != request.name), entry])
+
+        def added(entries: list[Entry]) -> list[Entry]:
+            others = [e for e in entries if _name(e) != request.name]
+            if len(others) < len(entries) and request.name not in map(_name, self._known):
+                raise DuplicateStore(
+                    f"name: another process added a store named {request.name!r} just now; choose another name"
+                )
+            return [*others, entry]
+
+        self._update(added)
 
     def remove(self, name: str) -> None:
         """Take one store out.
@@ -215,9 +227,9 @@ def _validated(entry: Entry) -> OverlayEntry:
 
 def _replace(path: Path, entries: list[Entry]) -> None:
     """Write the whole file anew: at any moment a reader sees the old one or the new one."""
-    for left in path.parent.glob(f".{path.name}.*"):  # by a process that was killed; under the lock nobody else writes
+    for left in path.parent.glob(f".{escape(path.name)}.*{_HALF}"):  # of a process that was killed
         left.unlink(missing_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mkstemp makes it 0600
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=_HALF)  # mkstemp makes it 0600
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(entries, file, indent=2, ensure_ascii=False)

@@ -85,7 +85,7 @@ def target_of(url: str) -> Target:
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
         raise ValueError("must start with http:// or https:// and name a host")
     if "@" in parts.netloc:
-        raise ValueError("must not hold a user name or a password; use token_env")
+        raise ValueError("must not hold a password; use token_env")
     if "\\" in url or not url.isascii():
         raise ValueError("must hold neither backslashes nor characters beyond ASCII; write a name as xn--…")
     host, address = host_of(parts.hostname)

@@ -1,8 +1,8 @@
 """What is secret of a store or a model, and texts without it.
 
 Above: the fan-out, which lets no store give back what it was given; whoever writes answers; the log. Below: values.
-Pure. By value: each secret that is known, in every form it is sent or shown in. By key: what stands behind a name such as
-``authorization`` in another program's words. A hit is masked by value alone: a memory may be about a password.
+Pure. By value: each secret that is known, in every form it is sent or shown in. By key: what stands behind a name such
+as ``authorization`` in another program's words. A hit is masked by value alone: a memory may be about a password.
 """
 
 from __future__ import annotations

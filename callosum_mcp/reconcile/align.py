@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 
-from callosum_mcp.reconcile import contrast, guards
+from callosum_mcp.reconcile import contrast, guards, superseding
 from callosum_mcp.reconcile.answering import Answer, answers
 from callosum_mcp.reconcile.claims import Claim, Statement
 from callosum_mcp.reconcile.question import Question
 from callosum_mcp.reconcile.scoping import Scopes, clash
+from callosum_mcp.reconcile.spoken import OPEN
 from callosum_mcp.reconcile.topic import DIMENSIONS, VAGUE
 from callosum_mcp.reconcile.values import Moment, Relation, Value, relation
 from callosum_mcp.reconcile.wording import named_in
@@ -25,7 +26,7 @@ def compare(a: Answer, b: Answer, question: Question) -> Relation:
     said = a.statement.scopes, b.statement.scopes
     sides = a.statement, b.statement
     if a.slot == "gone":
-        return "differ" if contrast.gave_way(a.claims[0], b.claims[0], sides, question) else "unsure"
+        return "differ" if superseding.gave_way(a.claims[0], b.claims[0], sides, question) else "unsure"
     pairs = [(mine, theirs) for mine in a.claims for theirs in b.claims]
     if a.slot == "open" or a.slot.startswith("number"):
         pairs = _same_label(pairs, question)
@@ -37,10 +38,7 @@ def compare(a: Answer, b: Answer, question: Question) -> Relation:
 
 def _same_label(pairs: list[tuple[Claim, Claim]], question: Question) -> list[tuple[Claim, Claim]]:
     """The pairs whose labels, or for numbers the words next to them, share the most."""
-    shared = [
-        contrast.shared_label(a, b, question) if a.value.slot in contrast.OPEN else len(a.near & b.near)
-        for a, b in pairs
-    ]
+    shared = [contrast.shared_label(a, b, question) if a.value.slot in OPEN else len(a.near & b.near) for a, b in pairs]
     return [pair for pair, count in zip(pairs, shared, strict=True) if count == max(shared)]
 
 
@@ -49,7 +47,7 @@ def _claims_relate(
 ) -> Relation:
     if clash(a.scopes, b.scopes, a.value.slot, question.scopes, said) or _attributes_clash(a, b, question):
         return "unsure"
-    if a.value.slot in contrast.OPEN:
+    if a.value.slot in OPEN:
         verdict = contrast.contrasted(a, b, sides, question)
     elif _comparable(a.value.slot, b.value.slot):
         verdict = relation(_plain(a.value, question), _plain(b.value, question))
@@ -75,7 +73,7 @@ def _focused(a: Claim, b: Claim, question: Question) -> bool:
     """Whether both clauses name the attribute of the query, which no list knows."""
     words = question.focus.words if a.value.slot.startswith("number") else question.focus.heads
     shared = [word for word in words if named_in(word, a.near) and named_in(word, b.near)]
-    if a.value.slot == "when" and _nearly_all(a, b, question):
+    if a.value.slot == "when" and not question.slots and _nearly_all(a, b, question):
         return True
     return bool(shared) and (bool(question.focus.rest) or len(shared) == len(question.focus.heads) > 1)
 
@@ -121,7 +119,7 @@ def _other_days(a: Claim, b: Claim) -> bool:
     )
 
 
-_MONTH, _ONE_APPOINTMENT = 31, 21  # days
+_MONTH, _ONE_APPOINTMENT = 31, 10  # days
 
 
 def _day_of_year(moment: Moment) -> int:

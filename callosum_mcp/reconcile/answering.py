@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from callosum_mcp.reconcile import contrast
+from callosum_mcp.reconcile import contrast, superseding
 from callosum_mcp.reconcile.claims import Claim, Statement
 from callosum_mcp.reconcile.lexicon import SLOTS_OF
 from callosum_mcp.reconcile.question import Anchor, Question
 from callosum_mcp.reconcile.scoping import Scopes, matters
+from callosum_mcp.reconcile.spoken import OPEN
 from callosum_mcp.reconcile.subject import covered
 from callosum_mcp.reconcile.topic import on_topic, roles_of, stems_of
 from callosum_mcp.reconcile.values import Value
@@ -103,7 +104,7 @@ def _slots(statement: Statement, inquiry: _Inquiry, *, openly: bool) -> dict[str
     missing = [anchor for anchor in inquiry.known if not _names(statement, anchor, inquiry.question)]
     slots: dict[str, list[Claim]] = {}
     for claim in statement.claims:
-        if (claim.value.slot in contrast.OPEN) == openly and (
+        if (claim.value.slot in OPEN) == openly and (
             _answers_openly(claim, statement, inquiry, missing)
             if openly
             else _answers(claim, statement, inquiry, missing)
@@ -121,11 +122,11 @@ def _superseding(statements: Sequence[Statement], found: list[Answer], inquiry: 
     about = loosely
     spoken = {id(answer.statement) for answer in found if answer.slot == "open"}
     added: dict[int, Answer] = {}
-    for change in contrast.changes(about, inquiry.question):
+    for change in superseding.changes(about, inquiry.question):
         for old in about:
             if old is change.statement or {id(old), id(change.statement)} <= spoken:
                 continue
-            claim = contrast.still_asserted(change, old, inquiry.question)
+            claim = superseding.still_asserted(change, old, inquiry.question)
             if claim is not None:
                 added[id(change.statement)] = Answer(change.statement, "gone", (change.claim,))
                 added[id(old)] = Answer(old, "gone", (claim,))
@@ -156,7 +157,7 @@ def _family(slot: str, question: Question) -> str:
     """The slot in which claims meet: all ports, and everybody who may have the role that is asked for."""
     if slot.startswith("person") and roles_of(question):
         return "person"
-    return "port" if slot.startswith("port") else "open" if slot in contrast.OPEN else slot
+    return "port" if slot.startswith("port") else "open" if slot in OPEN else slot
 
 
 def _subject_topics(statements: Sequence[Statement], question: Question) -> frozenset[str]:
@@ -179,7 +180,7 @@ def _answers(claim: Claim, statement: Statement, inquiry: _Inquiry, missing: lis
         return False
     if _out_of_scope(claim, question.scopes) or not (named or on_topic(claim, statement, question)):
         return False
-    if slot == "version" and not _of_product(claim, statement, question):
+    if slot == "version" and not _of_product(claim, statement, inquiry, missing):
         return False
     if any(anchor.stems[0] in statement.words for anchor in missing if len(anchor.stems) == 1):
         return False  # it names something whose name only contains the subject's
@@ -191,6 +192,8 @@ def _about_the_subject(
 ) -> bool:
     """Whether a hit names all of the subject, or nearly all, or the attribute and nothing else."""
     known, topics, focus = len(inquiry.known), inquiry.topics, inquiry.question.focus
+    if claim.value.slot.startswith("choice") and focus.rest and len(missing) < known:
+        missing = [anchor for anchor in missing if not focus.words.issuperset(anchor.stems)]  # its class names it
     if explicit and focus.rest and _beside(claim, inquiry.question):
         missing = [anchor for anchor in missing if not focus.words.issuperset(anchor.stems)]
     choice = claim.value.slot.startswith("choice")
@@ -208,7 +211,8 @@ def _answers_openly(claim: Claim, statement: Statement, inquiry: _Inquiry, missi
     unnamed = [anchor for anchor in missing if not inquiry.aim.words.issuperset(anchor.stems)]
     if unnamed and not (len(unnamed) == 1 and len(missing) == 1 and claim.value.slot == "open" and known > _MANY):
         return False
-    return not missing or len(missing) < known
+    rest = question.focus.rest
+    return not missing or len(missing) < known or (bool(rest) and rest <= statement.words)
 
 
 _MANY = 2  # names of a subject, of which a hit may leave out one
@@ -230,13 +234,14 @@ def _is_the_subject(value: Value, question: Question) -> bool:
     return value.slot in ("fqdn", "host", "open") and bool(value.text) and value.text.lower() in question.text.lower()
 
 
-def _of_product(claim: Claim, statement: Statement, question: Question) -> bool:
+def _of_product(claim: Claim, statement: Statement, inquiry: _Inquiry, missing: Sequence[Anchor]) -> bool:
     """Whether a version is one of the product the query names, if it names one."""
-    product = claim.value.data[2]
+    product, question = claim.value.data[2], inquiry.question
     named = {topic[2:].split(">")[0] for topic in question.topics if topic.startswith("c:")}
     if not product and named:
         beside = any(named_in(word, claim.beside) for word in question.focus.words | question.focus.heads)
-        return claim.keyed or beside or any(f"c:{name}" in statement.words for name in named)
+        whole = bool(inquiry.known) and not missing
+        return claim.keyed or beside or whole or any(f"c:{name}" in statement.words for name in named)
     return not named or product in named
 
 

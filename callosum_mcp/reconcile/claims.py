@@ -5,23 +5,25 @@ Above: `align`, `reconciliation`. Below: `reading`, `question`. Pure.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import cast
 
 from callosum_mcp.models.values import Hit
-from callosum_mcp.reconcile.question import Question
+from callosum_mcp.reconcile.lexicon.scopes import SCOPES
+from callosum_mcp.reconcile.question import Question, understand
 from callosum_mcp.reconcile.reading import Names, Reading, Said, label, readings
 from callosum_mcp.reconcile.scoping import Scopes
+from callosum_mcp.reconcile.texts import meta, texts
 from callosum_mcp.reconcile.values import Value
 
-_SOURCE = re.compile(r"([\w./-]+\.(?:py|go|rs|ts|js|java|kt|cc?|cpp|h|rb|php|swift|cs|scala|lua|exs?|dart|jl))\b(?=:|\s)")
+_SOURCE = re.compile(
+    r"([\w./-]+\.(?:py|go|rs|ts|js|java|kt|cc?|cpp|h|rb|php|swift|cs|scala|lua|exs?|dart|jl))\b(?=:|\s)"
+)
 _NOT_WORD = re.compile(r"[\W_]+")
 _CONTEXT_DIMENSIONS = frozenset("env role flow bound tier quarter vendor audience meal fill tenant part hours".split())
 _TOLD_DIMENSIONS = frozenset("env role layer tenant vendor hours net".split())
+_SIDES = frozenset({"!container", "!host_port"})
 _NUMBER_DIMENSIONS = frozenset("fill bound measure".split())  # of one number, not of its sentence
 _POSITIONS = 1_000
 _COMPOUND_LETTERS = 4
@@ -107,10 +109,23 @@ class Statement:
 
 
 def read(hit: Hit, question: Question) -> Statement:
-    """Reads a hit: its keyed value first, then its text."""
+    """Reads a hit: its keyed value first, then its text; what was read for the same question is kept."""
+    place = f"{hit.path or ''} ; {hit.id}"
+    names = tuple(meta(hit, name) for name in ("project", "key", "value"))
+    return replace(_statement(hit.title or "", hit.text, place, names, question.text), hit=hit)
+
+
+@lru_cache(maxsize=1_024)
+def _statement(title: str, text: str, place: str, names: tuple[str, ...], query: str) -> Statement:
+    path, _, native = place.rpartition(" ; ")
+    metadata: dict[str, object] = dict(zip(("project", "key", "value"), names, strict=True))
+    return _read(Hit(store="", id=native, text=text, title=title, path=path, metadata=metadata), understand(query))
+
+
+def _read(hit: Hit, question: Question) -> Statement:
     source = _SOURCE.match(hit.text)
     statement = Statement(hit, source=source[1] if source else "", scanned="OCR" in hit.text)
-    project, key, value = (_meta(hit, name) for name in ("project", "key", "value"))
+    project, key, value = (meta(hit, name) for name in ("project", "key", "value"))
     around = label(hit.title or "", project, key, f"{hit.path or ''} ; {hit.id}")
     _note(statement, around.names, question)
     statement.context = around.words
@@ -137,7 +152,7 @@ def _read_texts(
     position = 0
     if names[2]:
         scopes = {**scopes, **_told(hit, question.closed)}
-    for text, keyed in _texts(hit, names[1], names[2]):
+    for text, keyed in texts(hit, names[1], names[2]):
         for reading in readings(text, question.closed):
             if reading.example:
                 break
@@ -164,40 +179,12 @@ def _compounds(squeezed: str, question: Question) -> list[str]:
 def _told(hit: Hit, closed: bool) -> Scopes:
     """The scopes that the text of a keyed fact puts its value in."""
     told = readings(hit.text, closed)
-    return {name: values for name, values in told[0].scopes.items() if name in _TOLD_DIMENSIONS} if told else {}
-
-
-def _meta(hit: Hit, name: str) -> str:
-    found = hit.metadata.get(name)
-    return found if isinstance(found, str) else ""
-
-
-def _texts(hit: Hit, key: str, value: str) -> Iterator[tuple[str, bool]]:
-    """The texts of a hit; a keyed value becomes ``key = value``, one line a member if it is JSON."""
-    if value:
-        name = key.replace(".", " ").replace("/", " ")
-        yield "\n".join(f"{name} {inner} = {text}".replace("  ", " ") for inner, text in _members(value)), True
-    if hit.text != value:
-        yield hit.text, False
-
-
-def _members(value: str) -> list[tuple[str, str]]:
-    if value[:1] in ("{", "["):
-        try:
-            return list(_flattened("", json.loads(value)))
-        except (ValueError, RecursionError):  # no JSON, or nested beyond reading
-            return [("", value)]
-    return [("", value)]
-
-
-def _flattened(prefix: str, value: object) -> Iterator[tuple[str, str]]:
-    if isinstance(value, dict):
-        for name, inner in cast("dict[str, object]", value).items():
-            yield from _flattened(f"{prefix} {name}".strip(), inner)
-    elif isinstance(value, list):
-        yield prefix, " ".join(str(item) for item in cast("list[object]", value))
-    else:
-        yield prefix, json.dumps(value) if isinstance(value, bool) else str(value)
+    scopes: Scopes = told[0].scopes if told else {}
+    return {
+        name: values
+        for name, values in scopes.items()
+        if (name in _TOLD_DIMENSIONS and (name != "net" or values <= _SIDES)) or name not in SCOPES
+    }
 
 
 def _note(statement: Statement, names: Names, question: Question) -> None:

@@ -11,22 +11,20 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from callosum_mcp.reconcile.claims import Claim, Statement
-from callosum_mcp.reconcile.lexicon import SLOTS_OF, senses_of
+from callosum_mcp.reconcile.lexicon import SLOTS_OF
 from callosum_mcp.reconcile.question import Question
+from callosum_mcp.reconcile.spoken import MENTION, mentions, said, same_value
 from callosum_mcp.reconcile.stems import stem
 from callosum_mcp.reconcile.values import Relation
-from callosum_mcp.reconcile.wording import alike, named_in, same_word
+from callosum_mcp.reconcile.wording import named_in, same_word
 
-OPEN = frozenset({"open", "loose"})
 _GENERIC = frozenset("name id type kind value number setting size".split())
 _NOTHING = frozenset[str]()
 _PLACES = frozenset("provider host room home region url path".split())
 _OPEN_SLOTS = frozenset({"open", "place", "host", "room", "choice", "*"})
-_PIECES = re.compile(r"[^\W_]+")
 TWIN_WORDS = frozenset("with in at on by via through mit bei im auf in en chez dans avec w na z em no na con".split())
 PLACING = frozenset(
     """
@@ -36,7 +34,6 @@ PLACING = frozenset(
 )
 """Words that say where something is."""
 _NUMERIC = re.compile(r"v?\d[\d.,]*")
-_MENTION = 3  # letters of a word that may be found inside another
 
 
 class Aim(NamedTuple):
@@ -77,21 +74,35 @@ def open_ended(question: Question) -> bool:
 
 def relevant(claim: Claim, statement: Statement, question: Question, aim: Aim) -> bool:
     """Whether an assigned value or a phrase is given to the attribute the query asks for, if it asks for one."""
-    if not _said(claim, question) or aim.plural:
+    if not said(claim, question) or aim.plural:
         return False
+    if question.place and _places(claim, question):
+        return True
     if not aim.heads:
         return claim.value.slot == "open" and not question.slots and _label_beyond(claim, question) != frozenset()
     if claim.value.slot == "open":
         words = claim.label | frozenset(map(str, claim.value.data)) | (statement.context if claim.keyed else _NOTHING)
         return _names(words, aim.words | aim.heads, question)
-    if question.place and claim.label & PLACING:
-        return any(stem in claim.wide for anchor in question.anchors for stem in anchor.stems)
     if claim.arrived:
         return not _PLACES.isdisjoint(question.focus.concepts) or _names(
             frozenset(statement.words), aim.words | aim.heads, question
         )
     strictly = any(head in claim.near or any(same_word(head, word) for word in claim.near) for head in aim.heads)
     return strictly or (_names(claim.near, aim.heads, question) and not question.slots)
+
+
+def _places(claim: Claim, question: Question) -> bool:
+    """Whether a value is a place of what the query names: ``is in the attic``, ``STANDS_IN → attic``."""
+    if claim.value.slot == "open":
+        return not claim.label.isdisjoint(_STANDING)
+    named = any(stem in claim.wide for anchor in question.anchors for stem in anchor.stems)
+    return named and not claim.label.isdisjoint(PLACING) and claim.wide.isdisjoint(_FOR_NOW)
+
+
+_FOR_NOW = frozenset(map(stem, "week weekend today tonight tomorrow woche heute semaine semana settimana".split()))
+_STANDING = frozenset(
+    map(stem, "stands stand lives located location kept stored sits hangs lies placed parked found".split())
+)
 
 
 def _names(words: frozenset[str], wanted: frozenset[str], question: Question) -> bool:
@@ -105,21 +116,6 @@ def _concept_in(words: frozenset[str], question: Question) -> bool:
         for topic in question.topics
         if topic.startswith("a:") and "open" in SLOTS_OF.get(topic[2:], "open")
     ) or ("a:address" in question.topics and "a:home" in words)
-
-
-def _said(claim: Claim, question: Question) -> frozenset[str]:
-    """The words of a value, joined ones whole, without those of the query."""
-    return _beyond(claim.value.data, question.stems)
-
-
-@lru_cache(maxsize=8_192)
-def _beyond(data: tuple[object, ...], asked: frozenset[str]) -> frozenset[str]:
-    return frozenset(word for word in map(str, data) if not all(named_in(piece, asked) for piece in _pieces(word)))
-
-
-@lru_cache(maxsize=8_192)
-def _pieces(word: str) -> tuple[str, ...]:
-    return tuple(stem(piece) for piece in _PIECES.findall(word.lower()))
 
 
 def best(claims: Sequence[Claim], question: Question) -> tuple[Claim, ...]:
@@ -138,19 +134,19 @@ def _rank(claim: Claim, question: Question) -> int:
 
 def contrasted(a: Claim, b: Claim, sides: tuple[Statement, Statement], question: Question) -> Relation:
     """How two such values relate, one of them assigned or arrived at."""
-    placed = question.place and all(claim.value.slot == "open" or claim.label & PLACING for claim in (a, b))
+    placed = question.place and _places(a, question) and _places(b, question)
     if {a.value.slot, b.value.slot} == {"loose"} and not (placed or a.arrived or b.arrived or _twins(a, b, question)):
         return "unsure"
-    if not _headed(sides, question) and not _one_label(a, b, question):
+    if not placed and not _headed(sides, question) and not _one_label(a, b, question):
         return "unsure"
     if not placed and not _share_a_head(a, b, sides, question):
         return "unsure"
-    mine, theirs = _said(a, question), _said(b, question)
+    mine, theirs = said(a, question), said(b, question)
     if not mine or not theirs or _digits(mine) != _digits(theirs) or _other_attribute(a, b, sides, question):
         return "unsure"
-    if any(_same_value(word, other) for word in mine for other in theirs):
+    if any(same_value(word, other) for word in mine for other in theirs):
         return "agree"
-    if _mentions(sides[1], mine, b) or _mentions(sides[0], theirs, a):
+    if mentions(sides[1], mine, b) or mentions(sides[0], theirs, a):
         return "unsure"
     return "differ"
 
@@ -172,55 +168,9 @@ _PAIR = 2
 def _headed(sides: tuple[Statement, Statement], question: Question) -> bool:
     """Whether some hit names a word of the attribute."""
     words = question.focus.words | question.focus.heads
-    return any(
-        named_in(word, frozenset(side.words)) for word in words for side in sides
-    ) or any(f"a:{name}" in side.words for name in question.focus.concepts for side in sides)
-
-
-class Change(NamedTuple):
-    """A hit that tells of a change: a claim that it makes instead, and the words of what went."""
-
-    statement: Statement
-    claim: Claim
-    left: frozenset[str]
-
-
-def changes(statements: Sequence[Statement], question: Question) -> list[Change]:
-    """The hits that say goodbye to a value and name another."""
-    found: list[Change] = []
-    for statement in statements:
-        left = frozenset(w for w in _beyond(tuple(statement.gone), question.stems) if len(w) > _MENTION)
-        if statement.changed and left:
-            kept = [
-                claim for claim in statement.claims if claim.changed and left.isdisjoint(map(str, claim.value.data))
-            ]
-            found.extend(Change(statement, claim, left) for claim in kept[:1])
-    return found
-
-
-def still_asserted(change: Change, old: Statement, question: Question) -> Claim | None:
-    """The claim of another hit that asserts what went, and not what came; None if it makes none."""
-    words = change.left - old.gone
-    if not words or _mentions(old, _said(change.claim, question), change.claim):
-        return None
-    return next(
-        (
-            claim
-            for claim in old.claims
-            if claim.value.slot in OPEN
-            and any(_same_value(word, said) for said in _said(claim, question) for word in words)
-        ),
-        None,
+    return any(named_in(word, frozenset(side.words)) for word in words for side in sides) or any(
+        f"a:{name}" in side.words for name in question.focus.concepts for side in sides
     )
-
-
-def gave_way(a: Claim, b: Claim, sides: tuple[Statement, Statement], question: Question) -> bool:
-    """Whether one hit says goodbye to the words of the other's claim."""
-    return _left(sides[0], b, sides[1], question) or _left(sides[1], a, sides[0], question)
-
-
-def _left(new: Statement, claim: Claim, old: Statement, question: Question) -> bool:
-    return any(_same_value(word, said) for said in _said(claim, question) - old.gone for word in new.gone)
 
 
 def _twins(a: Claim, b: Claim, question: Question) -> bool:
@@ -266,7 +216,7 @@ def _replaced(claim: Claim, other: Claim, statement: Statement, question: Questi
         word
         for word in question.focus.words - _GENERIC
         if named_in(word, other.label | other.near)
-        and not (named_in(word, around) or (len(word) > _MENTION and word in statement.squeezed))
+        and not (named_in(word, around) or (len(word) > MENTION and word in statement.squeezed))
     ]
     asked = question.stems | question.topics
     return bool(missing) and any(
@@ -275,35 +225,5 @@ def _replaced(claim: Claim, other: Claim, statement: Statement, question: Questi
     )
 
 
-def _same_value(a: str, b: str) -> bool:
-    """Whether two words of values are one, or one refines the other (``standard``, ``standard-hdd``)."""
-    mine, theirs = set(_pieces(a)), set(_pieces(b))
-    if mine <= theirs or theirs <= mine:
-        return True
-    return not _meant(a).isdisjoint(_meant(b)) or (a.isalpha() and b.isalpha() and alike(a, b))
-
-
-def _meant(word: str) -> frozenset[tuple[str, str, str]]:
-    return frozenset(sense for sense in senses_of(word) if sense.value)
-
-
 def _digits(words: frozenset[str]) -> bool:
     return all(_NUMERIC.fullmatch(word) is not None for word in words)
-
-
-def _mentions(statement: Statement, words: frozenset[str], own: Claim) -> bool:
-    """Whether a hit knows a value of the other, other than as the one that went."""
-    if own.arrived:
-        return False
-    return any(_mentioned(word, statement) for word in words if word not in statement.gone)
-
-
-@lru_cache(maxsize=8_192)
-def _joined(word: str) -> str:
-    return "".join(_PIECES.findall(word))
-
-
-def _mentioned(word: str, statement: Statement) -> bool:
-    """Whether a hit has a word: as one of its own, or, if it is long enough, anywhere in its letters."""
-    joined = _joined(word)
-    return joined in statement.squeezed if len(joined) >= _MENTION else joined in statement.words

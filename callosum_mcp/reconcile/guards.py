@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from callosum_mcp.reconcile.claims import Claim, Statement
 from callosum_mcp.reconcile.lexicon import SLOTS_OF, senses_of
-from callosum_mcp.reconcile.lexicon.scopes import SCOPES
+from callosum_mcp.reconcile.lexicon.scopes import SCOPE_KEYS, SCOPES
 from callosum_mcp.reconcile.question import Anchor, Question
+from callosum_mcp.reconcile.stems import stem
 from callosum_mcp.reconcile.subject import covered
 from callosum_mcp.reconcile.topic import UNMISTAKABLE, VAGUE
 from callosum_mcp.reconcile.wording import named_in
@@ -29,6 +30,7 @@ def apart(a: Claim, b: Claim, sides: Sides, question: Question) -> bool:
         or _namesakes(mine, theirs, question)
         or _strangers(mine, theirs, question)
         or _other_year(a, b)
+        or _each_its_own(mine, theirs, question)
         or (mine.source != "" != theirs.source != mine.source)
         or _named_otherwise(a, theirs)
         or _named_otherwise(b, mine)
@@ -47,7 +49,7 @@ def _replaces(claim: Claim, own: Statement, other: Statement, question: Question
     )
     value = frozenset(map(str, claim.value.data))
     return missing and any(
-        question.topics.isdisjoint(concepts) and word not in value and _new(word, other, question)
+        question.topics.isdisjoint(concepts) and not named_in(word, value) and _new(word, other, question)
         for word, *concepts in claim.lead
     )
 
@@ -81,10 +83,20 @@ def _other_year(a: Claim, b: Claim) -> bool:
     return bool(a.years and b.years) and a.years.isdisjoint(b.years)
 
 
+_DIMENSIONS = frozenset(SCOPES) | frozenset(map(stem, SCOPE_KEYS))
+
+
+def _each_its_own(mine: Statement, theirs: Statement, question: Question) -> bool:
+    """Whether the query names two people or things, and each hit speaks of one of them."""
+    names = [anchor for anchor in question.anchors if anchor.joined.capitalize() in question.text.split()]
+    ours, others = ({anchor for anchor in names if _has(anchor, side)} for side in (mine, theirs))
+    return bool(ours and others) and ours.isdisjoint(others)
+
+
 def _named_otherwise(claim: Claim, other: Statement) -> bool:
     """Whether a claim names its scope (``flag[house=elm]``) and the other hit has another name for the like of it."""
     return any(
-        name not in SCOPES and name in other.words and values.isdisjoint(other.words)
+        name not in _DIMENSIONS and name in other.words and values.isdisjoint(other.words)
         for name, values in claim.scopes.items()
     )
 

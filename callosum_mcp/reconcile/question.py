@@ -150,7 +150,7 @@ def _slots(tokens: list[Token]) -> set[str]:
 
 def _narrowed(found: set[str], classes: set[str], tokens: list[Token]) -> set[str]:
     """The slots after all words were read: a date asked for is a date, a product alone asks for its version too."""
-    if "when" in found and any(token.named("attr", name) for token in tokens for name in ("date", "day", "time")):
+    if "when" in found and any(token.named("attr", name) for token in tokens for name in ("date", "day", "time", "launch")):
         found = {"when"}
     if "choice" in found and classes:
         return (found - {"choice"}) | classes
@@ -158,7 +158,7 @@ def _narrowed(found: set[str], classes: set[str], tokens: list[Token]) -> set[st
 
 
 def _asked_for_up(tokens: list[Token]) -> set[str]:
-    asked = any(token.low in _YES_NO for token in tokens) and tokens[0].low not in WHICH
+    asked = any(token.low in _YES_NO for token in tokens) and not (tokens[0].low in WHICH and tokens[-1].low == "on")
     return {"state:on"} if asked and any(_lone_state(tokens, at) for at in range(1, len(tokens))) else set()
 
 

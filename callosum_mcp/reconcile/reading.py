@@ -11,24 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from callosum_mcp.reconcile.around import (
-    Names,
-    beside,
-    front_of,
-    full_names,
-    holders_of,
-    key_of,
-    label_of,
-    lead_of,
-    names_of,
-    next_to,
-    opener_of,
-    subject_of,
-    words_of,
-)
+from callosum_mcp.reconcile.around import beside, front_of, holders_of, key_of, label_of, lead_of, next_to, subject_of
 from callosum_mcp.reconcile.extract import Found, extracted
 from callosum_mcp.reconcile.extract.base import arrived, gone
 from callosum_mcp.reconcile.extract.phrases import ARTICLES
+from callosum_mcp.reconcile.naming import Names, full_names, names_of, opener_of, words_of
 from callosum_mcp.reconcile.scoping import Scopes, scopes_of
 from callosum_mcp.reconcile.sentences import Sentence, sentences
 from callosum_mcp.reconcile.tables import spelled_out
@@ -40,6 +27,7 @@ _MANY_KINDS = frozenset({"choice", "port", "open", "loose", "version"})
 _NONE = frozenset[str]()
 _ON_DAY = frozenset("on am le el il w dnia em no in im den the".split())
 _SINCE = frozenset("since seit depuis desde od dal dalla から以来 from ab".split())
+_CONDITION = re.compile(r"\s(?:[<>]=?|[!=]=)\s*$")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _KEPT = 1_024  # texts; about 10 KB each
 
@@ -176,6 +164,8 @@ def _said(sentence: Sentence, closed: bool) -> list[Said]:
             near = next_to(sentence, item.at) if item.value.slot.startswith("number") else near
             near_by, key = beside(tokens, item.at), key_of(tokens, item.at)
             label = _led_by(tokens, item)
+            if item.value.slot.startswith("number") and _CONDITION.search(tokens[item.at].gap):
+                scopes = {**scopes, "measure": frozenset({"!alarm"})}  # ``temp > 80``
             inner = _inner(sentence, item, scopes)
             found.append(
                 Said(item.value, near, near_by, key, label, scopes, inner, arrived(sentence, item.at), item.at)

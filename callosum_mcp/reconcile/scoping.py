@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from callosum_mcp.reconcile.lexicon.scopes import COMPONENTS, SCOPE_KEYS
+from callosum_mcp.reconcile.plain import plain_word
 from callosum_mcp.reconcile.stems import stem
 from callosum_mcp.reconcile.tokens import Token, unknown
 
@@ -21,25 +22,26 @@ _FOR_SLOTS = {
     "net": ("port", "ip", "url", "fqdn", "number", "path"),
     "proto": ("port", "number", "url", "path", "ip"),
     "bits": ("ip",),
-    "files": ("choice:indent", "choice:formatter", "choice:linter", "choice:quotes", "choice:line_end", "choice:charset", "number"),
+    "files": (
+        "choice:indent",
+        "choice:formatter",
+        "choice:linter",
+        "choice:quotes",
+        "choice:line_end",
+        "choice:charset",
+        "number",
+    ),
     "surface": ("choice:theme", "choice:colour", "choice:human_language", "choice:shell", "choice:editor", "open"),
     "meal": ("choice", "when", "open"),
     "hours": ("number",),
     "period": ("number",),
+    "phase": ("number:time",),
     "cadence": ("number",),
     "device": ("choice", "path", "version", "open"),
 }
 """Dimensions that matter to some slots only; the others matter to all."""
 
 _MACHINES = frozenset(stem(word) for word in ("host", "machine", "hosta", "maszyna", "hoście"))
-_AMBIGUOUS = frozenset({"!test", "!dev", "!qa", "!demo", "!beta_channel", "!nightly_builds"})
-_PREPOSITIONS = frozenset("on in im auf en sur for für sul nel w na em no the a for".split())
-_ENVIRONMENT = frozenset(
-    "environment env system server cluster instance umgebung stage box tenant database db branch".split()
-)
-_ALL = frozenset("all every each alle allen tous toutes todos todas tutti tutte wszyscy wszystkie".split())
-_CODE_WORDS = frozenset("const default function class let var async type interface enum from".split())
-_JOINTS = ("-", "_", "@", "/", "(", " (")
 
 
 def scopes_of(tokens: Sequence[Token]) -> dict[str, frozenset[str]]:
@@ -47,7 +49,7 @@ def scopes_of(tokens: Sequence[Token]) -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
     for at, token in enumerate(tokens):
         for sense in token.senses:
-            if sense.role == "scope" and not _plain_word(tokens, at, sense.name, sense.value):
+            if sense.role == "scope" and not plain_word(tokens, at, sense.name, sense.value):
                 found.setdefault(sense.name, set()).add(sense.value)
         if token.low in COMPONENTS and at + 1 < len(tokens) and _is_part(token, tokens[at + 1]):
             found.setdefault("part", set()).add("!" + token.low)
@@ -100,52 +102,6 @@ def clash(mine: Scopes, theirs: Scopes, slot: str, asked: Scopes, said: tuple[Sc
     return False
 
 
-def _plain_word(tokens: Sequence[Token], at: int, name: str, value: str) -> bool:
-    """Whether a scope word is used as a plain word here: the ending of a file name, a unit, a part of speech."""
-    token, previous = tokens[at], tokens[at - 1] if at else None
-    if name == "files":
-        return token.gap == "."
-    if name == "bound":
-        return token.gap == "/" or (previous is not None and previous.kind == "num")
-    if name == "surface":
-        return previous is None or (
-            previous.low not in _PREPOSITIONS
-            and not previous.owns
-            and token.gap == " "
-            and previous.low not in ("reads", "her", "his", "my")
-        )
-    following = tokens[at + 1] if at + 1 < len(tokens) else None
-    if name == "env" and following is not None and following.low == "=":
-        return True  # ``stage=bake``
-    if token.low == "live":
-        return token.gap not in _JOINTS and not (at and following is not None and following.gap.startswith(":"))
-    if name == "audience" and previous is not None and previous.low in _ALL:
-        return True  # ``all customers``: everybody
-    if token.low == "night" and previous is not None and previous.low in ("last", "that", "one"):
-        return True
-    if name == "flow" and following is not None and following.low in _CODE_WORDS:
-        return True  # ``export const …``
-    if token.low == "plus":
-        return not token.text[0].isupper()
-    return value in _AMBIGUOUS and not _isolated(tokens, at)
-
-
-def _isolated(tokens: Sequence[Token], at: int) -> bool:
-    """``on test``, ``@test``, ``tests/``, ``test environment``."""
-    following = tokens[at + 1] if at + 1 < len(tokens) else None
-    if (
-        tokens[at].gap in _JOINTS
-        or tokens[at].gap.endswith("(")
-        or (following is not None and (following.gap == "/" or following.low in _ENVIRONMENT))
-    ):
-        return True
-    return (
-        at > 0
-        and tokens[at - 1].low in _PREPOSITIONS
-        and (following is None or following.light or following.gap.strip() != "" or tokens[at - 1].low != "the")
-    )
-
-
 def _named_scope(tokens: Sequence[Token], at: int) -> str | None:
     """The name after a word like ``tenant`` or ``host``."""
     bracketed = tokens[at].gap == "[" and at + 3 < len(tokens) and tokens[at + 3].gap.startswith("]")
@@ -154,4 +110,4 @@ def _named_scope(tokens: Sequence[Token], at: int) -> str | None:
     skip = tokens[at + 1].low == "=" and at + 2 < len(tokens)
     named = tokens[at + 2] if skip else tokens[at + 1]
     joined = skip or named.gap.strip(" [\"'") in ("", "=", "-", "/")
-    return named.stem or named.low if joined and unknown(named) else None
+    return named.stem or named.low if joined and (unknown(named) or (skip and named.kind == "word")) else None

@@ -36,6 +36,7 @@ class Sentence:
         past: Clauses that speak of the past.
         changed: It says that something changed.
         start: Position of its first token in the text.
+        marks: Kinds of the marks in it.
     """
 
     tokens: list[Token]
@@ -44,6 +45,7 @@ class Sentence:
     past: frozenset[int] = frozenset()
     changed: bool = False
     start: int = 0
+    marks: frozenset[str] = frozenset()
 
     def clause(self, at: int) -> list[Token]:
         """The tokens of the clause that the token at this position stands in."""
@@ -73,6 +75,8 @@ def _breaks(tokens: list[Token], at: int) -> bool:
         return False
     if gap == ". " and tokens[at - 1].text.isdigit() and tokens[at].named("month"):
         return False
+    if gap == ". " and tokens[at - 1].low.endswith("str") and tokens[at].kind == "num":
+        return False  # a street and its number
     return not (gap == ". " and (tokens[at - 1].low in _ABBREVIATED or _initial(tokens[at - 1])))
 
 
@@ -83,8 +87,8 @@ def _initial(token: Token) -> bool:
 
 def _understood(tokens: list[Token], tail: str, start: int) -> Sentence:
     clauses = _clauses(tokens)
-    marks = {sense.name for token in tokens for sense in token.senses if sense.role == "mark"}
-    sentence = Sentence(tokens, clauses, start=start)
+    marks = {sense.name for token in tokens if token.senses for sense in token.senses if sense.role == "mark"}
+    sentence = Sentence(tokens, clauses, start=start, marks=frozenset(marks))
     doubtful = "??" in tail or tokens[0].low == "ocr"  # a scanner's mark for what it could not read
     if ("?" in tail and not doubtful) or "？" in tail:
         sentence.meant = "question"
@@ -169,12 +173,26 @@ _UNTIL = frozenset("until till bis jusqu hasta fino até do".split())
 def _ended_clauses(tokens: list[Token], clauses: list[int], changed: bool) -> frozenset[int]:
     """``Until May it was …, now``; ``(called X up to May)``: clauses with an end, where another holds now."""
     starts = {at for at in range(len(tokens)) if not at or clauses[at] != clauses[at - 1]}
-    return frozenset(
+    over = {
         clauses[at]
         for at, token in enumerate(tokens)
+        if token.low in _UNTIL and _told(tokens[:at]) and not any(near.low == "now" for near in tokens[at + 1 : at + 2])
+    }
+    return over | frozenset(
+        clauses[at]
+        for at in range(len(tokens))
         if _ends(tokens, at)
         and ((changed and at in starts and clauses[at] != clauses[-1]) or _aside(tokens, clauses, at))
     )
+
+
+_PAST_VERBS = frozenset("used ran had kept sat lived worked stayed stood held drove took got nutzte lief hatte".split())
+
+
+def _told(tokens: list[Token]) -> bool:
+    """Whether a verb of the past stands here (``used X until …``)."""
+    verbs = (token.low in _PAST_VERBS for token in reversed(tokens) if token.low in _PAST_VERBS or token.low in VERBS)
+    return next(verbs, False)
 
 
 def _ends(tokens: list[Token], at: int) -> bool:

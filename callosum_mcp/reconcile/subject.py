@@ -45,7 +45,10 @@ _MISREAD = str.maketrans({"1": "i", "l": "i", "0": "o", "5": "s", "8": "b"})
 def _misread(word: str, statement: Statement) -> bool:
     """Whether a scanned text has a word but for letters that scanners mix up."""
     wanted = _as_scanned(word)
-    return len(word) >= _COMMON and any(_as_scanned(other) == wanted for other in statement.words)
+    return len(word) >= _COMMON and any(
+        len(other) >= _COMMON and len(wanted) - len(other) < _JOINT and wanted.startswith(_as_scanned(other))
+        for other in statement.words
+    )
 
 
 def _as_scanned(word: str) -> str:

@@ -1,4 +1,4 @@
-"""Markdown tables as sentences, and the lines of a listing as settings: each cell with the head of its row and of its column.
+"""Markdown tables as sentences, each cell with the heads of its row and column; lines of a listing as settings.
 
 Above: `reading`. Below: nothing. Pure.
 """

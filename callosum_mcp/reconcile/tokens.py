@@ -128,7 +128,9 @@ def tokenise(text: str) -> list[Token]:
         if kind in ("word", "late", "head"):
             found.extend(_word_tokens(raw, gap))
         elif kind == "cjk":
-            found.extend(_cjk_tokens(raw, gap))
+            pieces, length = _cjk_tokens(raw, gap)
+            found.extend(pieces)
+            last = match.start() + length if pieces else match.start() - len(gap)
         else:
             found.append(_plain_token(raw, "url" if kind == "scp" else kind, gap))
     _resolve_phrases(found)
@@ -185,15 +187,18 @@ def _word_forms(raw: str) -> tuple[tuple[str, str, Senses, str, bool], ...]:
     )
 
 
-def _cjk_tokens(raw: str, gap: str) -> list[Token]:
-    """A run of CJK as known words and what is left between them, cut at particles, which stand in the gaps."""
+def _cjk_tokens(raw: str, gap: str) -> tuple[list[Token], int]:
+    """A run of CJK as known words and what is left between them, and how far they reach.
+
+    It is cut at particles, which stand in the gaps.
+    """
     found: list[Token] = []
     last = 0
     for start, end, senses in _cjk_pieces(raw):
         word = raw[start:end]
         found.append(Token(word, word, "cjk", raw[last:start] if found else gap, senses, word))
         last = end
-    return found
+    return found, last
 
 
 def _cjk_pieces(raw: str) -> Iterator[tuple[int, int, Senses]]:

@@ -44,8 +44,7 @@ class EndsWithCaller:
 
         async def watch() -> None:
             await whole.wait()
-            while (await receive())["type"] != "http.disconnect":
-                pass
+            await receive()  # after the whole body there is nothing but its going
             group.cancel_scope.cancel()
 
         async with anyio.create_task_group() as group:
@@ -67,10 +66,9 @@ class TellsOfLeaving:
             return
         asked = _Asked(receive, send)
         await self._app(scope, asked.receive, asked.send)
-        if asked.left:
-            identity = _call_in(asked.body)
-            if identity is not None:
-                await self._cancel(scope, identity)
+        identity = _call_in(asked.body) if asked.left else None
+        if identity is not None:
+            await self._cancel(scope, identity)
 
     async def _cancel(self, scope: Scope, identity: str | int) -> None:
         params = {"requestId": identity, "reason": "the client has gone"}
@@ -114,7 +112,8 @@ class _Asked:
         return message
 
     async def send(self, message: Message) -> None:
-        self._answered = message["type"] == "http.response.body" and not message.get("more_body", False)
+        last = message["type"] == "http.response.body" and not message.get("more_body", False)
+        self._answered = self._answered or last
         await self._send(message)
 
 

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -43,12 +42,11 @@ from mcp_types import Tool as ToolOut
 
 from callosum_mcp import __version__
 from callosum_mcp.errors import AllStoresFailed, CallosumError
-from callosum_mcp.federation.fanout import OnStatus
 from callosum_mcp.models.asking import AskResult
 from callosum_mcp.models.requests import FetchRequest, ListStoresRequest, nearest
 from callosum_mcp.models.results import RecallResult
-from callosum_mcp.models.values import StoreStatus
 from callosum_mcp.surface.consent import AskedError, Consents
+from callosum_mcp.surface.progress import Context, progress
 from callosum_mcp.surface.tools import Services, Tool, offered, schemas
 from callosum_mcp.text import clean, clean_json, compact_json
 
@@ -64,8 +62,6 @@ _STORES_URI = "callosum://stores"
 _HIT_URI = "callosum://hit/"
 _WARM_AFTER_S = 0.2
 _log = logging.getLogger(__name__)
-
-Context = ServerRequestContext[Any, Any]
 
 
 def build_server(services: Services) -> Server[Any]:
@@ -116,7 +112,8 @@ class _Surface:
         try:
             arguments = params.arguments or {}
             services = replace(self._services, consent=self._consents.of(ctx, params))
-            wire = await tool.call(services, arguments, _progress(ctx, self._asked(_scope(arguments))))
+            async with progress(ctx, self._asked(_scope(arguments))) as on_status:
+                wire = await tool.call(services, arguments, on_status)
         except AskedError as asked:
             return asked.result
         except AllStoresFailed as failed:
@@ -207,20 +204,6 @@ def _tool_out(tool: Tool, shipped: dict[str, dict[str, Any]]) -> ToolOut:
             read_only_hint=tool.read_only, destructive_hint=False, idempotent_hint=True, open_world_hint=False
         ),
     )
-
-
-def _progress(ctx: Context, total: int) -> OnStatus | None:
-    """One progress notification per store that answers, for callers that asked for progress."""
-    if (ctx.meta or {}).get("progress_token") is None:
-        return None
-    done = 0
-
-    async def tell(status: StoreStatus) -> None:
-        nonlocal done
-        done += 1
-        await ctx.session.report_progress(done, total, f"{status.engine}: {status.status}")
-
-    return tell
 
 
 def _answer(wire: dict[str, Any]) -> CallToolResult:

@@ -31,9 +31,11 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
+from callosum_mcp.surface.wire import Wire
 from callosum_mcp.text import clean_json
 
 Frame = SessionMessage | Exception
+_BOM = "\ufeff"  # what some shells put before the first frame
 _log = logging.getLogger(__name__)
 
 
@@ -41,19 +43,25 @@ def _stay() -> None:
     return
 
 
-async def serve_stdio(server: Server[Any], abandoned: Callable[[], None] = _stay) -> None:
+async def serve_stdio(
+    server: Server[Any], wire: Wire, abandoned: Callable[[], None] = _stay, ended: Callable[[], None] = _stay
+) -> None:
     """Serve one client until its side of the pipe ends.
 
     Args:
         server: Answers the frames.
+        wire: Where they come from and go to.
         abandoned: Called when serving is cancelled, or nobody reads stdout any more, before the stdin is at its end.
             The thread that reads stdin cannot be interrupted, so a process that wants to end must end there.
+        ended: Called when the client's side has ended.
     """
-    async with stdio_server() as (inbound, outbound), inbound, outbound:
+    lines, answers = anyio.wrap_file(wire.lines()), anyio.wrap_file(wire.answers())
+    async with stdio_server(lines, answers) as (inbound, outbound), inbound, outbound:
         try:
             async with _Eras(server, cast("Any", outbound)).running() as eras:
                 async for frame in inbound:
                     await eras.route(frame)
+                ended()
         except anyio.get_cancelled_exc_class():
             abandoned()
             raise
@@ -99,9 +107,10 @@ class _Eras:
             await self._refuse(INVALID_REQUEST, "Invalid Request")
             return None
         try:
-            return SessionMessage(jsonrpc_message_adapter.validate_python(clean_json(json.loads(line)), by_name=False))
+            frame = clean_json(json.loads(line.lstrip(_BOM)))
+            return SessionMessage(jsonrpc_message_adapter.validate_python(frame, by_name=False))
         except (ValueError, RecursionError):
-            if line.strip():
+            if line.strip():  # a blank one is no frame
                 await self._refuse(PARSE_ERROR, "Parse error")
             return None
 

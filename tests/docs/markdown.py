@@ -15,6 +15,7 @@ PAGES = (
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
+    "SECURITY.md",
     *sorted(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md")),
 )
 """Every page of the project, relative to its root."""

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .modes import HUGE, Row, Setting, found
+from .modes import HUGE, Row, Setting, found, told
 
 METHOD_NOT_FOUND = -32601
 VERSION = "2025-06-18"
@@ -58,7 +58,7 @@ class Engine:
             return None
         if method == "tools/call":
             arguments: Row = params.get("arguments") or {}
-            self._note("asked", id=identity, query=arguments.get("query"), method=method)
+            self._note("asked", id=identity, query=arguments.get("query"), method=method, **told(setting, headers))
             return _result(identity, self._call(str(arguments.get("query", "")), setting, headers, says=says))
         self._note("hello", id=identity, method=method)
         if method == "initialize":

@@ -28,7 +28,7 @@ MODES = (
     "dup",  # each hit twice, and the same in every store of this mode
     "die-mid-stream",  # half an answer, then the connection breaks
     "redirect",  # to `url`
-    "echo-headers",  # the hits are the headers that came
+    "echo-headers",  # the hits are the headers that came, and so is what the log has of the question
     "garbage-stdout",  # log lines where only the protocol may stand
     "no-exit-on-eof",
     "inject",  # instructions, an end of the frame around them, control and bidi characters
@@ -84,6 +84,11 @@ def found(store: str, query: str, setting: Setting, headers: Mapping[str, str]) 
         texts = [f"{store} was sent {name}: {value}" for name, value in headers.items()]
     score = float("nan") if setting.mode == "nan-score" else 0.5
     return [{"id": f"{store}-{number}", "text": text, "score": score} for number, text in enumerate(texts)]
+
+
+def told(setting: Setting, headers: Mapping[str, str]) -> Row:
+    """What an event of a question says besides: the headers that came, where they are what is looked at."""
+    return {"headers": dict(headers)} if setting.mode == "echo-headers" else {}
 
 
 def half(document: bytes) -> bytes:

@@ -3,6 +3,7 @@ hits; what failed is not asked again in the same call."""
 
 from __future__ import annotations
 
+import json
 import time
 import unicodedata
 from collections.abc import Generator
@@ -106,7 +107,7 @@ def held(faults: Faults, server: OverStdio | OverHttp, way: str, mode: str) -> d
 def test_a_sick_store_is_a_status_and_the_others_answer(faults: Faults, stdio: OverStdio, way: str, mode: str) -> None:
     answer = held(faults, stdio, way, mode)
     check_schema(schemas()["recall"]["output"], answer["structuredContent"])
-    assert answer["content"][0]["type"] == "text"
+    assert json.loads(answer["content"][0]["text"]) == answer["structuredContent"], "either of them is all of it"
 
 
 @pytest.mark.parametrize(("way", "mode"), [(way, mode) for way, mode in SICK if way in ("memory", "http")])
@@ -125,6 +126,7 @@ def test_all_stores_failing_is_an_error_with_their_statuses(stdio: OverStdio, mo
     names = [f"memory-{mode}", f"http-{mode}"]
     answer = stdio.recall(nonce(), stores=names)
     assert answer["isError"]
+    check_schema(schemas()["recall"]["output"], answer["structuredContent"])
     assert (answer["structuredContent"]["answer_kind"], answer["structuredContent"]["hits"]) == ("unknown", [])
     assert all(engine(answer, name)["status"] in ("down", "skipped") for name in names)
 
@@ -204,8 +206,10 @@ def test_what_a_caller_sends_as_its_token_reaches_no_store(tmp_path: Path) -> No
         bearer = {"authorization": "Bearer inbound-s3cret", "x-inbound": "inbound-s3cret", "cookie": "inbound-s3cret"}
         with over_http(config, bearer, CALLOSUM_TEST_TOKEN="inbound-s3cret") as server:
             found = texts(server.recall("Hermes", n_results=100, budget_tokens=20_000))
+            came = [event["headers"] for name in faults.ways for event in faults.events(name, "asked")]
     assert {text.split(" was sent ")[0] for text in found} == {"memory", "engine", "events"}
-    assert "inbound-s3cret" not in " ".join(found)
+    assert len(came) >= 3 and all(came)
+    assert "inbound-s3cret" not in json.dumps(came) + " ".join(found)
 
 
 @pytest.mark.parametrize("mode", ["ok", "hang", "no-exit-on-eof", "garbage-stdout"])

@@ -16,7 +16,7 @@ from typing import Any
 from support.fake_seren import Asked, Reply, Talk
 
 from .engine import Engine
-from .modes import RETRY_AFTER_S, Row, Setting, half
+from .modes import RETRY_AFTER_S, Row, Setting, half, told
 from .seren import FaultySeren, encoded
 
 _DRIP_S = 0.02
@@ -102,7 +102,7 @@ class Wire(Talk):
         setting = self._place.setting.of(asked.path)
         body: Row = asked.body or {}
         query = body.get("query")
-        self._place.note("asked", path=asked.path, query=query)
+        self._place.note("asked", path=asked.path, query=query, **told(setting, asked.headers))
         if not await self._waited(setting, _NO_END, b" ", path=asked.path, query=query):
             return False
         return await self._sent(self._place.seren.reply(asked, setting), setting)

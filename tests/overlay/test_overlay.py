@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from callosum_mcp.errors import SettingsError
+from callosum_mcp.errors import DuplicateStore, SettingsError
 
 from .shelf import entries, overlay_at, request, tokens, write_entries
 
@@ -61,9 +61,19 @@ def test_what_was_removed_is_gone_after_a_restart(path: Path) -> None:
 
 
 def test_a_name_stands_in_the_file_once(path: Path) -> None:
-    overlay_at(path).add(request("a", weight=1))
-    overlay_at(path).add(request("a", weight=3))
+    overlay = overlay_at(path)
+    overlay.add(request("a", weight=1))
+    overlay.add(request("a", weight=3))
     assert [spec.weight for spec in overlay_at(path).load()] == [3.0]
+
+
+def test_a_name_that_another_process_took_meanwhile_is_not_taken_from_it(path: Path) -> None:
+    overlay = overlay_at(path)
+    overlay.load()
+    overlay_at(path).add(request("a", weight=1))
+    with pytest.raises(DuplicateStore, match="another process added a store named 'a'"):
+        overlay.add(request("a", weight=3))
+    assert [spec.weight for spec in overlay_at(path).load()] == [1.0]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no file modes")

@@ -135,7 +135,7 @@ async def test_a_name_that_nobody_knows_today_is_added_and_down(names: Names, tm
         ({"url": "postgresql://localhost/db", "type": "postgres"}, "url: must start with http"),
         ({"url": "/etc", "type": "notes"}, "type: a notes store names a folder"),
         ({"url": "stdio:npx", "type": "server-memory"}, "url: must start with http"),
-        ({"url": "http://user:pw@127.0.0.1"}, "url: must not hold a user name or a password"),
+        ({"url": "http://user:pw@127.0.0.1"}, "url: must not hold a password"),
         ({"url": "http://store.example", "agreed_hosts": ["other.example"]}, UNLISTED),
         ({"url": "http://169.254.169.254", "agreed_hosts": ["169.254.169.254"]}, "url: host '169.254.169.254' is the"),
     ],

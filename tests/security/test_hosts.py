@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from callosum_mcp.models.hosts import UNLISTED, HostRules, embedded, entry_of, forbidden, rules_of, target_of
 
 UNUSUAL = "is an address in an unusual form; write it in full, as 127.0.0.1"
-PASSWORD = "must not hold a user name or a password; use token_env"
+PASSWORD = "must not hold a password; use token_env"
 SCHEME = "must start with http:// or https:// and name a host"
 ASCII = "must hold neither backslashes nor characters beyond ASCII; write a name as xn--…"
 SPACES = "must not hold spaces or control characters"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,10 @@ def code(url: str, token: str, path: str = "/stores") -> int:
     return httpx2.get(url + path, headers=bearer(token), trust_env=False).status_code
 
 
+def names_at(url: str) -> set[str]:
+    return {store["name"] for store in httpx2.get(f"{url}/stores", trust_env=False).json()["stores"]}
+
+
 def replaced(path: Path, text: str) -> None:
     new = path.with_name(f"{path.name}.new")
     new.write_text(text, encoding="utf-8")
@@ -73,7 +78,7 @@ async def test_tokens_rotate_on_every_surface_without_a_restart(one: World) -> N
         replaced(tokens, "")
         said = opened.complaint(lambda line: "not in force" in line)
         assert "holds no token" in said and OLD not in said and NEW not in said
-        assert (code(url, NEW), code(url, "")) == (200, 401)
+        assert (code(url, NEW), code(url, "wrong")) == (200, 401)
         health = httpx2.get(f"{url}/health", headers=bearer(NEW), trust_env=False).json()
         assert health["ok"] and "holds no token" in health["notes"][0]
         assert httpx2.get(f"{url}/health", trust_env=False).json() == {"ok": True}
@@ -124,6 +129,32 @@ def test_a_stdio_server_goes_by_a_changed_file_and_keeps_answering_by_the_last_g
         eventually(lambda: names() == ["notes", "memory", "loci"], "the mended file is in force")
         assert opened.end() == 0
         assert len([line for line in opened.complaints if b"not in force" in line]) == 1
+
+
+def test_stores_added_to_one_overlay_by_two_servers_and_a_command_at_once_are_all_there_and_seen_by_both(
+    tmp_path: Path,
+) -> None:
+    config = str(write_config(tmp_path, [], server={"port": 0}))
+    serve = ("serve", "--transport", "http", "--config", config)
+    with pipe(*serve) as first, pipe(*serve) as second:
+        urls = {"a": announced(first), "b": announced(second)}
+
+        def add(prefix: str) -> None:
+            for number in range(8):
+                store = {"name": f"{prefix}{number}", "type": "seren_memory", "url": "http://127.0.0.1:9"}
+                assert httpx2.post(f"{urls[prefix]}/stores", json=store, trust_env=False, timeout=30).status_code == 200
+
+        with ThreadPoolExecutor(2) as pool:
+            adding = [pool.submit(add, prefix) for prefix in urls]
+            with pipe("stores", "add", "c0", "seren_memory", "http://127.0.0.1:9", "--config", config) as command:
+                assert command.wait() == 0
+            for one in adding:
+                one.result()
+        wanted = {f"{prefix}{number}" for prefix in urls for number in range(8)} | {"c0"}
+        kept = json.loads((tmp_path / "runtime-stores.json").read_text(encoding="utf-8"))
+        assert {store["name"] for store in kept} == wanted
+        for url in urls.values():
+            eventually(lambda url=url: names_at(url) == wanted, "each server has every store")
 
 
 @pytest.mark.parametrize("slip", ["bearer_tokn", "bearer_token_env", "bearer_token_file"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import signal
@@ -18,11 +17,12 @@ import pytest
 import uvicorn
 
 from callosum_mcp.app import build
-from callosum_mcp.cli import serve as serve_module
+from callosum_mcp.cli import ending
 from callosum_mcp.settings import load
 from callosum_mcp.surface.mcp_server import build_server
 from callosum_mcp.surface.stdio import serve_stdio
 from callosum_mcp.surface.tools import TOOLS
+from callosum_mcp.surface.wire import Wire
 
 from .world import (
     INITIALIZED,
@@ -220,32 +220,29 @@ def test_stdio_speaks_both_eras_and_mends_or_refuses_bad_frames(monkeypatch: pyt
 
 def test_the_death_of_the_parent_ends_serving(monkeypatch: pytest.MonkeyPatch, world: World) -> None:
     left: list[int] = []
-    parents = iter([7, 7])
+    monkeypatch.setattr(ending, "_WATCH_S", 0.01)
     with inside(monkeypatch, "serve", "--config", str(world.config)) as opened:
 
         def leave(code: int) -> None:
             left.append(code)
             opened.hang_up()
 
-        monkeypatch.setattr(serve_module, "leave", leave)
-        monkeypatch.setattr(serve_module, "_WATCH_S", 0.01)
+        monkeypatch.setattr(ending, "leave", leave)
         opened.write(initialize(1), INITIALIZED)
         opened.answer(1)
-        monkeypatch.setattr(os, "getppid", lambda: next(parents, 1))
+        monkeypatch.setattr(os, "getppid", lambda: 1)
         opened.wait()
     assert left == [0]
 
 
-async def test_cancelled_serving_says_that_stdin_is_still_open(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+async def test_cancelled_serving_says_that_stdin_is_still_open(tmp_path: Path) -> None:
     stdin, to = os.pipe()
     with os.fdopen(stdin, "rb") as reading, os.fdopen(os.open(os.devnull, os.O_WRONLY), "wb") as writing:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(reading))
-        monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(writing))
         application = build(load(write_config(tmp_path, []), {}, tmp_path))
         services = application.services()
         with anyio.fail_after(10), anyio.CancelScope() as scope:
             async with anyio.create_task_group() as group:
-                group.start_soon(serve_stdio, build_server(services), lambda: os.close(to))
+                group.start_soon(serve_stdio, build_server(services), Wire(reading, writing), lambda: os.close(to))
                 await anyio.wait_all_tasks_blocked()
                 scope.cancel()
     with pytest.raises(OSError):

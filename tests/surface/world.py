@@ -28,7 +28,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
 
 from callosum_mcp.app import Application, build
-from callosum_mcp.cli import main
+from callosum_mcp.cli import ending, main
 from callosum_mcp.settings import load
 from callosum_mcp.surface.guard import Guard, Policy
 from callosum_mcp.surface.http import build_asgi
@@ -290,10 +290,12 @@ class Inside(Talk):
     """A command run in a thread of this process, its standard streams being pipes."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *arguments: str, listen: bool = True) -> None:
+        self.left: list[int] = []  # codes with which a real process would have ended at once
         (stdin, to), (out, stdout) = os.pipe(), os.pipe()
         self._stdin, self._stdout = io.TextIOWrapper(os.fdopen(stdin, "rb")), io.TextIOWrapper(os.fdopen(stdout, "wb"))
         monkeypatch.setattr(sys, "stdin", self._stdin)
         monkeypatch.setattr(sys, "stdout", self._stdout)
+        monkeypatch.setattr(ending, "leave", self.left.append)
         super().__init__(os.fdopen(to, "wb"), os.fdopen(out, "rb"), listen=listen)
         self.code: object = None
         self._thread = threading.Thread(target=self._run, args=(list(arguments),), daemon=True)

@@ -9,8 +9,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from contextlib import suppress
+import threading
+import time
 
+PATIENCE_S = 0.3
+"""Seconds that a child has after SIGTERM where nothing else waits for it."""
+
+_POLL_S = 0.01
 _groups: set[int] = set()
 
 
@@ -43,15 +48,20 @@ def signalled(group: int, number: int) -> bool:
 
 
 def end_all() -> None:
-    """Tell every group that is left to end, and do not wait."""
-    for group in list(_groups):
-        with suppress(OSError):
-            signalled(group, signal.SIGTERM)
-        forget(group)
+    """End every group that is left: each is told to, and one that does not in a moment is killed."""
+    left = [group for group in list(_groups) if signalled(group, signal.SIGTERM)]
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until and any(alive(group) for group in left):
+        time.sleep(_POLL_S)
+    for group in left:
+        signalled(group, signal.SIGKILL)
+    _groups.clear()
 
 
 def end_all_on_sigterm() -> None:
-    """Let SIGTERM end every group before it does to this process what it would have done."""
+    """Let SIGTERM end every group before it does to this process what it would have done, where signals are handled."""
+    if threading.current_thread() is not threading.main_thread():
+        return
     before = signal.getsignal(signal.SIGTERM)
 
     def ended(number: int, frame: object) -> None:

@@ -1,11 +1,13 @@
 """Engines behind MCP: the tool calls of a preset, and no others.
 
 Above: the adapter. Below: `session`. Which tool is called and with which pinned arguments stands in the preset or in
-the settings file; nothing a caller sends, and nothing the server says of itself, changes that.
+the settings file; nothing a caller sends, and nothing the server says of itself, changes that. What a server calls
+itself, its tools and their arguments speaks to whoever reads it, so it is told to the log alone, never to a caller.
 """
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -24,7 +26,7 @@ from callosum_mcp.adapters.engine.seconds import Which, discovered, second_call
 from callosum_mcp.adapters.engine.together import together
 from callosum_mcp.errors import StoreBadReply, StoreFailed, StoreRefused
 from callosum_mcp.models.values import Hit, StoreQuery, StoreSpec
-from callosum_mcp.text import clean, one_line
+from callosum_mcp.text import one_line
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult
@@ -37,6 +39,7 @@ MAX_FOUND = 3
 
 _SESSION = "callosum_mcp.adapters.engine.session"  # imports the SDK, half a second that no start should pay
 _NAMED = 8
+_log = logging.getLogger(__name__)
 
 
 class ToolEngine:
@@ -55,6 +58,7 @@ class ToolEngine:
         self._preset = preset
         self._params = params
         self._reach = reach_of(spec, preset)
+        self._store = spec.name
         self._made: Session | None = None
         self._closed = False
         self._found: tuple[int, list[Params]] | None = None
@@ -99,8 +103,7 @@ class ToolEngine:
         asked = calls(self._preset, sets[0], StoreQuery(text="callosum", limit=1), now, known)
         tool = advertised.tools.get(name)
         self._check_required(tool, asked[0] if asked else {})
-        server = one_line(clean(f"{advertised.server} {advertised.version}".strip()), 60) or "a server without a name"
-        said = [f"{server} ({self._reach.type}, MCP {advertised.protocol}) with {_tools(len(advertised.tools))}"]
+        said = [f"MCP {advertised.protocol} over {self._reach.type}, {_tools(len(advertised.tools))}"]
         said.append(f"asks {name}({', '.join(asked[0]) if asked else ''})")
         return "; ".join([*said, *self._noticed(session, known)])
 
@@ -155,11 +158,10 @@ class ToolEngine:
         if found is None and self._preset.allow_unlisted and names:
             return names[0]
         if found is None:
-            there = ", ".join(sorted(advertised.tools)[:_NAMED]) or "none"
-            more = f" and {len(advertised.tools) - _NAMED} more" if len(advertised.tools) > _NAMED else ""
+            self._log_once("the tools of its server are %s", sorted(advertised.tools)[:_NAMED])
             raise StoreBadReply(
-                f"its server has no tool {' or '.join(names)} (it has {one_line(clean(there), 120)}{more}); is type "
-                f"{self._preset.name} right?"
+                f"its server has no tool {' or '.join(names)} among its {_tools(len(advertised.tools))}; is type "
+                f"{self._preset.name} right? The log has their names"
             )
         return found
 
@@ -186,9 +188,17 @@ class ToolEngine:
     def _check_required(self, tool: Tool | None, arguments: Params) -> None:
         lacking = sorted(tool.required - set(arguments)) if tool is not None else []
         if lacking:
+            self._log_once("its tool wants %s", lacking)
             raise StoreBadReply(
-                f"its tool wants {', '.join(lacking)}, which the preset does not give; set args in options"
+                f"its tool wants arguments that the preset does not give ({len(lacking)}); set args in options. "
+                "The log has their names"
             )
+
+    def _log_once(self, text: str, names: Sequence[str]) -> None:
+        if text not in self._said:
+            self._said.add(text)
+            said = text % one_line(", ".join(names) or "none", 240)
+            _log.warning("store %s (type %s): %s", self._store, self._preset.name, said)
 
     async def _param_sets(self, session: Session, advertised: Advertised) -> list[Params]:
         """The params to ask with: one set, or one for each value that the engine lists of a param left out."""

@@ -14,7 +14,7 @@ from callosum_mcp.reconcile.extract.moments import moments
 from callosum_mcp.reconcile.extract.names import names
 from callosum_mcp.reconcile.extract.numbers import numbers
 from callosum_mcp.reconcile.extract.phrases import phrases
-from callosum_mcp.reconcile.extract.places import places, streets
+from callosum_mcp.reconcile.extract.places import phones, places, streets
 from callosum_mcp.reconcile.extract.progress import progress
 from callosum_mcp.reconcile.extract.states import states
 from callosum_mcp.reconcile.sentences import Sentence
@@ -27,6 +27,7 @@ def extracted(sentence: Sentence, closed: bool = False) -> Iterator[Found]:
     taken: set[int] = set()
     yield from places(sentence, taken)
     yield from streets(sentence, taken)
+    yield from phones(sentence, taken)
     yield from moments(sentence, taken)
     yield from numbers(sentence, taken)
     yield from states(sentence)

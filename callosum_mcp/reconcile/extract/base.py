@@ -36,6 +36,8 @@ _TOWARDS = re.compile("^(?:さん|氏)?[にへ]")
 
 def negated(sentence: Sentence, at: int) -> bool:
     """Whether a negation of the same clause governs the token at this position."""
+    if "negation" not in sentence.marks:
+        return False
     tokens, clauses = sentence.tokens, sentence.clauses
     flips = 0
     for near in range(max(0, at - _BEFORE), at):
@@ -60,8 +62,13 @@ def after(tokens: list[Token], at: int) -> Token | None:
     return tokens[at + 1] if at + 1 < len(tokens) else None
 
 
+_PARTINGS = frozenset({"dismiss", "removed", "change"})
+
+
 def dismissed(sentence: Sentence, at: int) -> bool:
     """Whether the text says that this value is the one that went: ``replaced X``, ``the old X``, ``X was dropped``."""
+    if sentence.marks.isdisjoint(_PARTINGS):
+        return False
     tokens, clauses = sentence.tokens, sentence.clauses
     here = clauses[at]
     if any(tokens[near].marked("dismiss") and clauses[near] == here for near in range(max(0, at - 2), at)):
@@ -112,11 +119,17 @@ def gone(sentence: Sentence) -> frozenset[str]:
         return frozenset()
     clauses, tokens = sentence.clauses, sentence.tokens
     ended = {clauses[at]: at for at, token in enumerate(tokens) if token.low in _NO and tokens[at].marked("dismiss")}
+    finished = {clause for clause, at in ended.items() if clauses[at + 2 :].count(clause) <= 1}
     return frozenset(
         word
         for word, at in joined_words(tokens)
         if (not tokens[at].light or tokens[at].gap in JOINTS)
-        and (clauses[at] in sentence.past or dismissed(sentence, at) or ended.get(clauses[at], at) < at)
+        and (
+            clauses[at] in sentence.past
+            or (clauses[at] in finished and at < ended[clauses[at]])
+            or dismissed(sentence, at)
+            or ended.get(clauses[at], at) < at
+        )
     )
 
 

@@ -28,7 +28,12 @@ def choices(sentence: Sentence) -> Iterator[Found]:
 def _meant(sentence: Sentence, at: int, sense: Sense) -> bool:
     """Whether a word that is also a plain word, or only two letters, is meant as the member of a class."""
     token = sentence.tokens[at]
-    if sense.name == "format" and at + 1 < len(sentence.tokens) and sentence.tokens[at + 1].gap == ".":
+    if (
+        sense.name == "format"
+        and token.gap == "/"
+        and at + 1 < len(sentence.tokens)
+        and sentence.tokens[at + 1].gap == "."
+    ):
         return False  # the name of a file: ``parser/csv.go``
     if len(token.low) <= _LETTERS and sense.name == "human_language":
         return _coded(sentence, at)

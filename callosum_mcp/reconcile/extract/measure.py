@@ -12,7 +12,7 @@ from callosum_mcp.reconcile.tokens import Token, unknown
 
 _THOUSANDS = re.compile(r"(?<=\d)[,.' \u202f\u00a0](?=\d{3}(?:\D|$))")
 _MONTH_S = 2_629_800.0
-_PER = frozenset("per a an pro par por al alla je and and/or each / na za a pour".split())
+_PER = frozenset("im au ao per a an pro par por al alla je and and/or each / na za a pour".split())
 _SECONDS = ("timeout", "ttl", "interval")
 _BYTES = ("memory", "disk", "upload", "size")
 _SUFFIX = {"k": 1024.0, "m": 1024.0**2, "g": 1024.0**3, "t": 1024.0**4}

@@ -126,8 +126,12 @@ def _piece(tokens: list[Token], at: int, taken: set[int]) -> _Pieces | None:
     return _from_word(tokens, at)
 
 
+_CITIES = frozenset(name.partition("_")[0] for name in _ZONES if "_" in name)
+
+
 def _zoned(tokens: list[Token], at: int) -> bool:
-    return tokens[at].low in _ZONES or _city(tokens, at) is not None
+    low = tokens[at].low
+    return low in _ZONES or (low in _CITIES and _city(tokens, at) is not None)
 
 
 def _from_pattern(token: Token, at: int) -> _Pieces:
@@ -170,7 +174,15 @@ def _from_cron(pieces: _Pieces, fields: list[str]) -> None:
     elif day.isdigit():
         pieces.rhythm = "monthly"
     elif weekday == "*" and day == "*":
-        pieces.rhythm = "daily" if hour.isdigit() else "hourly" if hour == "*" and minute.isdigit() else None
+        pieces.rhythm = (
+            "minutely"
+            if minute.startswith("*/")
+            else "daily"
+            if hour.isdigit()
+            else "hourly"
+            if hour == "*" and minute.isdigit()
+            else None
+        )
 
 
 def _from_number(tokens: list[Token], at: int, taken: set[int]) -> _Pieces | None:

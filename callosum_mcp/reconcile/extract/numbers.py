@@ -16,7 +16,6 @@ from callosum_mcp.reconcile.values import Quantity, Value
 
 _DIGITS = re.compile(r"\d+")
 _OPERATOR = re.compile(r"(==|>=|<=|!=|~=|\^|~|(?<![-=])>|<)\s*[\"']?v?$")
-_CONDITION = re.compile(r"\s(?:[<>]=?|[!=]=)\s*$")
 _PRODUCTS = frozenset(
     "code_language runtime database broker os proxy orchestrator framework package_manager model test_runner linter "
     "formatter ci search monitoring container_engine vpn editor chat tracker mta iac forge secret_store".split()
@@ -34,11 +33,13 @@ def numbers(sentence: Sentence, taken: set[int]) -> Iterator[Found]:
     """Every version and quantity of a sentence that is nothing else (no port, date or room)."""
     tokens = sentence.tokens
     for at, token in enumerate(tokens):
-        if at in taken or not (token.senses or token.kind in _NUMERIC) or _heading(tokens, at) or _paired(tokens, at):
+        if at in taken or not (token.senses or token.kind in _NUMERIC):
+            continue
+        if token.kind in _NUMERIC and (_heading(tokens, at) or _paired(tokens, at)):
             continue
         if token.kind == "ver" or (token.kind == "num" and _is_version(tokens, at)):
             yield _version(tokens, at)
-        elif (token.kind == "num" and not _in_a_name(tokens, at) and not _compared(token)) or token.named("number") or token.named("share"):
+        elif (token.kind == "num" and not _in_a_name(tokens, at)) or token.named("number") or token.named("share"):
             reading = read(tokens, at, taken)
             if reading is not None:
                 yield Found(_quantity(reading, tokens, at), at)
@@ -67,15 +68,13 @@ def _heading(tokens: list[Token], at: int) -> bool:
     return at == 0 and len(tokens) > 1 and tokens[1].gap.strip() == ":" and tokens[0].kind == "num"
 
 
-def _compared(token: Token) -> bool:
-    """Whether the number is what a condition compares with (``temp > 80``), and nothing that holds."""
-    return _CONDITION.search(token.gap) is not None
-
-
 def _in_a_name(tokens: list[Token], at: int) -> bool:
     """Whether letters that are no unit hang on to the number (``7950X``), or it to a name (``TKT-212``)."""
-    if at and tokens[at].gap == "-" and tokens[at - 1].kind == "word" and (
-        tokens[at - 1].text.isupper() or tokens[at].text.startswith("0") or unknown(tokens[at - 1])
+    if (
+        at
+        and tokens[at].gap == "-"
+        and tokens[at - 1].kind == "word"
+        and (tokens[at - 1].text.isupper() or tokens[at].text.startswith("0") or unknown(tokens[at - 1]))
     ):
         return True
     following = tokens[at + 1] if at + 1 < len(tokens) else None

@@ -155,6 +155,24 @@ def _rooms(tokens: list[Token], taken: set[int]) -> Iterator[Found]:
             yield Found(Value("room", (token.low,), token.text), at)
 
 
+_PHONE_DIGITS = 7
+
+
+def phones(sentence: Sentence, taken: set[int]) -> Iterator[Found]:
+    """Phone numbers: groups of digits behind a plus or a zero."""
+    tokens = sentence.tokens
+    for at, token in enumerate(tokens):
+        if token.kind != "num" or at in taken or not (token.gap.endswith("+") or token.text.startswith("0")):
+            continue
+        end = at + 1
+        while end < len(tokens) and tokens[end].kind == "num" and tokens[end].gap in (" ", "-", "/", " (", ") "):
+            end += 1
+        digits = "".join(filter(str.isdigit, "".join(near.text for near in tokens[at:end])))
+        if len(digits) >= _PHONE_DIGITS and "." not in token.text:
+            taken.update(range(at, end))
+            yield Found(Value("phone", (digits,), " ".join(near.text for near in tokens[at:end])), at)
+
+
 _STREET_ENDS = ("weg", "straße", "strasse", "str", "gasse", "platz", "allee", "damm", "ufer", "straat", "gatan")
 _STREETS = frozenset("street st road rd avenue ave lane ln drive way square court terrace".split())
 _ROADS = frozenset("rue via calle ulica ul rua avenida piazza plaza corso aleja place".split())

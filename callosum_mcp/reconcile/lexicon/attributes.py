@@ -19,6 +19,7 @@ mode: mode modus modo modalità tryb モード
 bucket: bucket
 channel: channel ch kanal canal canale kanał チャンネル
 release: release releases release_date
+manager: product_manager project_manager product_owner scrum_master account_manager projektmanager
 separator: separator delimiter separated trennzeichen séparateur séparateurs separador separatore separatorn
     field_separator
 radio: radio_protocol wireless_protocol
@@ -199,8 +200,9 @@ signed: signed unterschrieben signé firmado firmato podpisana assinado
 start: notbefore valid_from not_before starts start_date beginnt début inicio inizio początek início opening
 party: party feier fête fiesta festa impreza
 holiday: vacation holiday on_leave urlaub vacances vacaciones ferie urlop férias 休暇 leave
-status: how_far wie_weit à_quel_point hasta_dónde status state running_state zustand état estado stato stan situação 状態 状況 ステータス condition health
-    healthy gesundheit santé salud salute zdrowie saúde progress fortschritt avancement progreso progresso postęp 進捗
+status: how_far wie_weit à_quel_point hasta_dónde status state running_state zustand état estado stato stan
+    situação 状態 状況 ステータス condition health healthy gesundheit santé salud salute zdrowie saúde progress
+    fortschritt avancement progreso progresso postęp 進捗
 flag: flag flags feature_flag toggle schalter switch
 allergy: allergies allergy allergic intolerance allergie alergia 過敏症 アレルギー
 diet: diet eat eats ernährung isst régime dieta mange come mangia je 食事

@@ -11,9 +11,10 @@ CHOICES = table("""
 licence: mit=mit-lizenz apache-2=apache-2.0=apache=apache_2 gpl=gplv3=gpl-3.0=general_public_license=gplv2=gpl-2.0
     agpl=agpl-3.0=agplv3=affero lgpl=lgpl-3.0 bsd=bsd-3-clause=bsd-2-clause mpl=mpl-2.0 proprietary isc unlicense eupl
     cc-by busl=bsl
-format: json=jsonformatter=json_objects=json_lines=jsonl=ndjson logfmt plain_text=plaintext csv xml yaml toml parquet
-    avro protobuf=protocol_buffers msgpack=messagepack cbor bson thrift flatbuffers capnp=cap'n_proto markdown asciidoc restructuredtext=rst ini
-    syslog_format=rfc5424 opus flac mp3 webp png jpeg=jpg avif pdf docx gzip_csv tsv
+format: json=jsonformatter=json_objects=json_lines=jsonl=ndjson logfmt plain_text=plaintext csv xml yaml toml
+    parquet avro protobuf=protocol_buffers msgpack=messagepack cbor bson thrift flatbuffers capnp=cap'n_proto
+    markdown asciidoc restructuredtext=rst ini syslog_format=rfc5424 opus flac mp3 webp png jpeg=jpg avif pdf
+    docx gzip_csv tsv
 log_level: debug info warning=warn error=errors trace critical
 human_language: english=englisch=anglais=inglés=inglese=angielski=angielsku=inglês=英語=en german=deutsch=allemand=
     alemán=tedesco=niemiecki=niemiecku=alemão=ドイツ語=de french=französisch=français=francés=francese=francuski=
@@ -45,7 +46,7 @@ keyboard: qwerty qwertz azerty dvorak colemak bépo neo2
 paper: a4 letter_size a5 us_letter legal_size
 measures: metric imperial celsius fahrenheit
 carrier: dhl ups fedex dpd gls usps tnt inpost mondial_relay
-currency: eur=euro=euros usd=dollars gbp=pounds pln=złoty chf=franken jpy=yen
+currency: eur=euro=euros usd=dollars gbp=pounds pln=złoty chf=franken=francs=swiss_francs jpy=yen
 flight_seat: aisle_seat=aisle window_seat middle_seat
 milk: oat_milk=oat soy_milk=soy almond_milk whole_milk=cow's_milk
 sparkle: still_water sparkling_water=sparkling

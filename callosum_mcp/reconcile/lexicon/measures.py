@@ -65,7 +65,7 @@ USD: $ usd dollar dollars dólares dollari dolarów ドル
 GBP: £ gbp pound pounds
 PLN: zł pln złotych złote
 JPY: ¥ jpy yen 円
-CHF: chf franken
+CHF: chf franken franc francs swiss_francs
 BRL: r$ brl reais
 SEK: sek kronor
 NOK: nok kroner
@@ -152,6 +152,11 @@ MONTHS = table("""
 
 RHYTHMS = table("""
 hourly: hourly every_hour stündlich jede_stunde toutes_les_heures cada_hora ogni_ora co_godzinę 毎時
+minutely: every_minute every_quarter_of_an_hour every_few_minutes
+twice-daily: twice_a_day twice_daily zweimal_täglich zweimal_am_tag deux_fois_par_jour dos_veces_al_día
+    due_volte_al_giorno dwa_razy_dziennie duas_vezes_por_dia duas_vezes_ao_dia 1日2回
+twice-weekly: twice_a_week twice_weekly zweimal_pro_woche deux_fois_par_semaine dos_veces_por_semana
+    due_volte_a_settimana dwa_razy_w_tygodniu duas_vezes_por_semana 週2回
 daily: daily nightly every_day every_night each_day each_night once_a_day täglich nächtlich jede_nacht jeden_tag
     quotidien quotidienne quotidiennement chaque_jour chaque_nuit tous_les_jours toutes_les_nuits diario diaria
     diariamente cada_día cada_noche todos_los_días giornaliero giornaliera ogni_giorno ogni_notte quotidiano

@@ -9,13 +9,15 @@ from __future__ import annotations
 from callosum_mcp.reconcile.lexicon.tables import table
 
 SCOPES = table("""
-env: prod=live=production=prd=produktion=produktiv=produktivsystem=producción=produzione=produkcja=produkcji=produção=
-    本番=live_system=prod.env !staging=stage=stg=testumgebung=préproduction=preprod=préprod=preproducción=pruebas=
-    entorno_de_pruebas=collaudo=testowe=testowym=testowe_środowisko=homologação=ステージング=検証環境=vorproduktion=
-    recette=uat=test_environment=testsystem !dev=development=entwicklung=développement=desarrollo=sviluppo=
-    dev_environment=local_dev=開発環境=deweloperskim=desenvolvimento=development_branch
-    !test=tests=testing_env=テスト環境 !qa !preview=preview_environment=review_app !demo=sandbox !canary_env !nightly_builds=nightly_build !beta_channel=beta
-role: !deputy=vice=substitute=backup_contact=stellvertretend=stellvertretende primary=primär=principal=primario=master_node=leader_node !replica=replicas_of=read_replica=replik=réplica=
+env: prod=live=production=prd=produktion=produktiv=produktivsystem=producción=produzione=produkcja=produkcji=
+    produção=本番=live_system=prod.env !staging=stage=stg=testumgebung=préproduction=preprod=préprod=
+    preproducción=pruebas=entorno_de_pruebas=collaudo=testowe=testowym=testowe_środowisko=homologação=
+    ステージング=検証環境=vorproduktion=recette=uat=test_environment=testsystem !dev=development=entwicklung=
+    développement=desarrollo=sviluppo=dev_environment=local_dev=開発環境=deweloperskim=desenvolvimento=
+    development_branch !test=tests=testing_env=テスト環境 !qa !preview=preview_environment=review_app
+    !demo=sandbox !canary_env !nightly_builds=nightly_build !beta_channel=beta
+role: !deputy=vice=substitute=backup_contact=stellvertretend=stellvertretende
+    primary=primär=principal=primario=master_node=leader_node !replica=replicas_of=read_replica=replik=réplica=
     lecture=standby=secondary=follower=réplique=replika
 side: server=server_library=server_side client=client_library=client_side=client-side=klient sdk
 fill: !raw=brutto=brut=bruto=lordo !usable=netto=utilisable=utilizable=nutzbar=utilizzabile !filled=uses=used=using=
@@ -24,26 +26,30 @@ fill: !raw=brutto=brut=bruto=lordo !usable=netto=utilisable=utilizable=nutzbar=u
 bound: limit_max=max=maximum=at_most=up_to=höchstens=maximal=au_plus=máximo=como_máximo=al_massimo=najwyżej=
     no_máximo=最大=never_more_than=never_above=never_grows_above !min=minimum=at_least=mindestens=minimal=au_moins=
     mínimo=al_menos=almeno=co_najmniej=pelo_menos=最小=no_fewer_than=warm
-net: !container=inside_its_container=in_container=container_port=inside_the_container !host_port=published=on_the_host !internal=
-    inside_the_cluster=in_the_cluster=from_inside=inside=cluster-internal=intern=interne=interno=wewnętrzny=内部
-    !external=from_outside=outside=public=from_the_internet=extern=externe=externo=esterno=zewnętrzny=外部 !loopback
+net: !container=inside_its_container=in_container=container_port=inside_the_container
+    !host_port=published=on_the_host !internal=inside_the_cluster=in_the_cluster=from_inside=inside=
+    cluster-internal=intern=interne=interno=wewnętrzny=内部 !external=from_outside=outside=public=
+    from_the_internet=extern=externe=externo=esterno=zewnętrzny=外部 !loopback
 proto: http https grpc mqtt ssh ftp smtp imap pop3 ws=websocket udp !metrics=prometheus_metrics !admin
     !debug=debug_port=pprof=profiling !health_port=healthz rpc
-tier: solo team pro=professional enterprise basic free_plan business personal family_plan starter premium plus=plus_plan
-    standard_plan
+tier: solo team pro=professional enterprise basic free_plan business personal family_plan starter premium
+    plus=plus_plan standard_plan
 quarter: q1=first_quarter=erstes_quartal q2=second_quarter q3=third_quarter q4=fourth_quarter=letztes_quartal
 period: !last_winter=last_summer=last_season=last_year=last_term=last_quarter=last_spring=last_autumn=
     previous_year=previous_season=letztes_jahr=vorjahr=letzten_winter=année_dernière=l'an_dernier=año_pasado=
     anno_scorso=zeszłym_roku=ano_passado=昨年=前年
-measure: !alarm=alert=alerts=threshold=trigger=data_sheet=datasheet=rated measured=gemessen=mesuré=medido=misurato=zmierzone=actual=observed=実測 target=goal=gate=fail_under=ziel=
-    objectif=objetivo=obiettivo=cel=目標
+phase: connect read write idle keepalive=keep-alive handshake
+measure: !alarm=alert=alerts=threshold=trigger !data_sheet=datasheet=rated measured=gemessen=mesuré=medido=
+    misurato=zmierzone=actual=observed=実測 target=goal=gate=fail_under=ziel=objectif=objetivo=obiettivo=cel=
+    目標
 flow: import_flow=import=importe=importación=importazione=インポート
     !export=exporte=exportación=esportazione=エクスポート
 dir: inbound=incoming=eingehend=entrant=entrante=przychodzące
     outbound=outgoing=ausgehend=sortant=saliente=wychodzące
 wire: !wired=ethernet=kabel !wireless=wlan_ap
 files: python_files=python=*.py=py js_files=typescript=javascript=ts=*.ts=*.js makefile=makefiles
-    yaml_files=*.yml=yaml html_files=html csv_files=csv=*.csv css_files=css sql_files=sql markdown_files=*.md=markdown=md
+    yaml_files=*.yml=yaml html_files=html csv_files=csv=*.csv css_files=css sql_files=sql
+    markdown_files=*.md=markdown=md
 surface: !editor=ide=éditeur=editor_window !docs=documentation=docs_pages !terminal=shell_window
     !browser=navigateur=navegador !mail_client=reads_mail=mail_program !slides !e-reader
 device: !laptop=laptops=notebook=ordinateur_portable !desktop=tower !phone_device !tablet=ipad !server_room
@@ -51,9 +57,10 @@ meal: breakfast=morning=frühstück=morgens=matin=petit-déjeuner=desayuno=maña
     manhã=朝 lunch=mittag=mittagessen=déjeuner=almuerzo=pranzo=obiad=almoço=昼 dinner=evening=abend=abendessen=soir=
     dîner=cena=sera=kolacja=wieczór=jantar=noite=夜 afternoon=nachmittag=après-midi=tarde
 vendor: !vendored=vendor=third_party=third-party=thirdparty=bundled=vendored_in
-layer: !default=set_nothing_themselves=unless_overridden=defaults=standardwert=par_défaut=por_defecto=predefinito=domyślnie=domyślny=padrão=デフォルト=
-    standardmäßig=out_of_the_box !override=special-cased=special_case=exception=exceptions=ausnahme=ausnahmen=excepción=eccezione=wyjątek=exceção=
-    例外=has_its_own=have_their_own=own_level=on_top_of=overrides=overridden=überschreibt=abweichend=surcharge
+layer: !default=set_nothing_themselves=unless_overridden=defaults=standardwert=par_défaut=por_defecto=
+    predefinito=domyślnie=domyślny=padrão=デフォルト=standardmäßig=out_of_the_box !override=special-cased=
+    special_case=exception=exceptions=ausnahme=ausnahmen=excepción=eccezione=wyjątek=exceção=例外=has_its_own=
+    have_their_own=own_level=on_top_of=overrides=overridden=überschreibt=abweichend=surcharge
 audience: !guest=guests=gäste=gast=invités=invité=invitados=invitado=ospiti=gości=convidados=ゲスト !iot admins
     staff=employees=mitarbeiter !contractors=contractor !students !customers=kunden
 who: !everyone_else

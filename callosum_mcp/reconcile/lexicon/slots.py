@@ -52,7 +52,7 @@ api_style: choice:api_style
 isolation: choice:isolation
 deploy_style: choice:deploy_style
 work_mode: choice:work_mode
-chair ceo cto director secretary coach contact landlord successor admin doctor: person
+chair manager ceo cto director secretary coach contact landlord successor admin doctor: person
 headcount: number
 rotation: when number:time
 address: ip fqdn mail url phone street open
@@ -110,7 +110,8 @@ interval: number:time when
 schedule: when number:time choice:schedule
 replicas seats users nodes workers: number
 price budget: number:money
-expiry anniversary launch deadline birthday day date time start holiday meeting party kickoff review_event: when
+time: when number:time
+expiry anniversary launch deadline birthday day date start holiday meeting party kickoff review_event: when
 status: state number:percent
 flag: state
 allergy: state:allergy

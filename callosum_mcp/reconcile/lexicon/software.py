@@ -25,8 +25,8 @@ test_runner: jest vitest mocha ava jasmine karma pytest unittest nose nose2 juni
     xunit cypress playwright selenium catch2 googletest=gtest cargo-nextest=nextest
 linter: eslint biome ruff flake8 pylint tslint oxlint golangci-lint rubocop stylelint clippy
 formatter: black ruff_format=ruff-format prettier yapf autopep8 gofmt rustfmt clang-format dprint
-code_language: python=python3 golang=go rust=rustc java=jdk=javac kotlin scala javascript=js typescript=ts ruby php c#=csharp=dotnet c++=cpp
-    swift elixir haskell perl lua zig dart clojure erlang julia ocaml
+code_language: python=python3 golang=go rust=rustc java=jdk=javac kotlin scala javascript=js typescript=ts ruby
+    php c#=csharp=dotnet c++=cpp swift elixir haskell perl lua zig dart clojure erlang julia ocaml
 orchestrator: kubernetes=k8s kubernetes>k3s=k3s kubernetes>openshift=openshift kubernetes>rke2=rke2 nomad
     docker_swarm=swarm docker_compose=compose mesos ecs systemd=systemd_units
 proxy: nginx caddy traefik haproxy apache_httpd=httpd envoy lighttpd varnish iis gunicorn uvicorn
@@ -102,5 +102,11 @@ shell: bash zsh fish nushell powershell
 """)
 """Class -> members."""
 
-SHARED = {"redis": "database broker", "sphinx": "search docs_tool", "sqlite": "database", "npm": "package_manager", "docker": "container_engine"}
+SHARED = {
+    "redis": "database broker",
+    "sphinx": "search docs_tool",
+    "sqlite": "database",
+    "npm": "package_manager",
+    "docker": "container_engine",
+}
 """Members that play in more classes than the one that names them."""

@@ -18,20 +18,21 @@ on +: in_service working works works_again functional functioning in_betrieb en_
     włączony włączona włączone uruchomiony uruchomiona ativo ativa ativado ativada ligado ligada rodando no_ar
     em_execução 稼働中 稼働している 稼働 動いている 動作中 動作している 起動している 起動中 有効 オン 実行中 reachable
     serving started tourne fonctionne funciona gira corre läuft_wieder
-on -: exited killed terminated quit_unexpectedly beendet à_l'arrêt en_arrêt detenidos finalizado_con out_of_order außer_betrieb fuera_de_servicio fuori_servizio fora_de_serviço nieczynny nieczynna 故障中 使用不可
-    not_working stopped inactive disabled dead offline failed crashed halted deactivated switched_off turned_off
-    powered_off powered_down shut_down not_running out_of_service unreachable decommissioned suspended paused gestoppt
-    inaktiv deaktiviert ausgeschaltet abgeschaltet angehalten abgestürzt steht_still heruntergefahren nicht_erreichbar
-    arrêté arrêtée éteint éteinte désactivé désactivée hors_tension hors_service hors_ligne inactif en_panne parado
-    parada detenido detenida apagado apagada desactivado desactivada inactivo inactiva caído caída deshabilitado
-    deshabilitada fermo ferma fermato fermata spento spenta disattivato disattivata inattivo inattiva disabilitato
-    disabilitata zatrzymany zatrzymana zatrzymane wyłączony wyłączona wyłączone nieaktywny nieaktywna desligado
-    desligada desativado desativada inativo inativa fora_do_ar desabilitado 停止 停止中 停止している 止まっている 無効
-    オフ 落ちている ダウン muted
+on -: exited killed terminated quit_unexpectedly beendet à_l'arrêt en_arrêt detenidos finalizado_con
+    out_of_order außer_betrieb fuera_de_servicio fuori_servizio fora_de_serviço nieczynny nieczynna 故障中
+    使用不可 not_working stopped inactive disabled dead offline failed crashed halted deactivated switched_off
+    turned_off powered_off powered_down shut_down not_running out_of_service unreachable decommissioned
+    suspended paused gestoppt inaktiv deaktiviert ausgeschaltet abgeschaltet angehalten abgestürzt steht_still
+    heruntergefahren nicht_erreichbar arrêté arrêtée éteint éteinte désactivé désactivée hors_tension
+    hors_service hors_ligne inactif en_panne parado parada detenido detenida apagado apagada desactivado
+    desactivada inactivo inactiva caído caída deshabilitado deshabilitada fermo ferma fermato fermata spento
+    spenta disattivato disattivata inattivo inattiva disabilitato disabilitata zatrzymany zatrzymana zatrzymane
+    wyłączony wyłączona wyłączone nieaktywny nieaktywna desligado desligada desativado desativada inativo
+    inativa fora_do_ar desabilitado 停止 停止中 停止している 止まっている 無効 オフ 落ちている ダウン muted
 seal +: sealed versiegelt scellé sellado sigillato zapieczętowany selado
 seal -: unsealed entsiegelt descellé
-health +: fine passed success succeeded successful healthy ok okay clean passing gesund fehlerfrei sain sana sano saludable
-    w_porządku zdrowy saudável íntegro 正常 健全 optimal all_good green_status
+health +: fine passed success succeeded successful healthy ok okay clean passing gesund fehlerfrei sain sana
+    sano saludable w_porządku zdrowy saudável íntegro 正常 健全 optimal all_good green_status
 health -: failed failure degraded unhealthy faulted failing broken corrupt corrupted faulty defekt beschädigt
     fehlerhaft dégradé défaillant degradado degradada degradato guasto dañado uszkodzony uszkodzona zdegradowany
     danificado 異常 故障 劣化 critical_state unavail

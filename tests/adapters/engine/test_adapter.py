@@ -77,7 +77,7 @@ async def test_the_engines_own_verdict_is_kept() -> None:
 
 async def test_a_server_without_the_tool_is_a_bad_reply_that_says_what_it_has() -> None:
     async with made(spec("--tool", "locate")) as adapter:
-        said = r"^its server has no tool seek or find \(it has list_places, locate\); is type mcp right\?$"
+        said = r"^its server has no tool seek or find among its 2 tools; is type mcp right\? The log has their names$"
         with pytest.raises(StoreBadReply, match=said):
             await adapter.search(StoreQuery(text="x"))
         with pytest.raises(StoreBadReply, match=said):
@@ -92,7 +92,7 @@ async def test_a_tool_that_is_not_advertised_is_called_only_where_the_options_al
 async def test_a_probe_says_who_answers_and_what_it_would_be_asked(log: Path) -> None:
     async with made(spec("--log", str(log))) as adapter:
         report = await adapter.probe()
-    assert report.detail == "small 1.2 (stdio, MCP 2025-06-18) with 2 tools; asks find(query, limit)"
+    assert report.detail == "MCP 2025-06-18 over stdio, 2 tools; asks find(query, limit)"
     assert asked(log, "tools/call") == []
 
 
@@ -117,7 +117,7 @@ async def test_a_pinned_argument_that_the_tool_does_not_take_stops_the_call(log:
 async def test_a_probe_names_an_argument_that_the_tool_wants_and_nobody_gives() -> None:
     async with made(spec(options={**OPTIONS, "args": {"limit": "{limit|int}"}})) as adapter:
         with pytest.raises(
-            StoreBadReply, match=r"^its tool wants query, which the preset does not give; set args in op"
+            StoreBadReply, match=r"^its tool wants arguments that the preset does not give \(1\); set args in op"
         ):
             await adapter.probe()
 
@@ -363,7 +363,7 @@ async def test_the_same_works_over_the_network(served: Network) -> None:
         given = StoreSpec(name="net", type="mcp", url=served.url + path, options={**OPTIONS, "tool": "find"})
         async with made(given) as adapter:
             assert [hit.id for hit in (await adapter.search(StoreQuery(text="hermes"))).hits] == ["a", "b"]
-            assert "networked 2.0" in (await adapter.probe()).detail
+            assert "MCP 2026-07-28 over" in (await adapter.probe()).detail
 
 
 def test_a_placeholder_that_is_wrong_is_refused_before_anything_is_asked() -> None:

@@ -39,7 +39,9 @@ async def test_an_engine_is_added_by_its_preset_and_url_and_the_answer_says_whet
     added = await admin.add_store(AddStoreRequest(name="graph", type="server-memory", url=served.url + "/sse"))
     health = added.added.health
     assert health is not None and (health.status, health.reason) == ("down", "bad_reply")
-    assert health.detail == "its server has no tool search_nodes (it has find); is type server-memory right?"
+    assert health.detail == (
+        "its server has no tool search_nodes among its 1 tool; is type server-memory right? The log has their names"
+    )
     await admin.remove_store(RemoveStoreRequest(name="graph"))
     assert left_over()[1] == before
 
