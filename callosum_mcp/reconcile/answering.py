@@ -46,6 +46,7 @@ class _Inquiry:
         topics: Parts of its subject that lists know.
         home: Words that the sentences of hits about the whole subject start with.
         aim: The attribute, if no list knows it.
+        spoken: How many hits name the attribute and the subject.
     """
 
     question: Question
@@ -53,6 +54,7 @@ class _Inquiry:
     topics: frozenset[str]
     home: frozenset[str]
     aim: contrast.Aim
+    spoken: int
 
 
 def answers(statements: Sequence[Statement], question: Question) -> list[Answer]:
@@ -96,6 +98,7 @@ def _inquiry(statements: Sequence[Statement], question: Question) -> _Inquiry:
             for word in claim.subject
         ),
         contrast.aim_of(statements, question),
+        sum(all(_names(statement, anchor, question) for anchor in known) for statement in statements),
     )
 
 
@@ -187,12 +190,17 @@ def _answers(claim: Claim, statement: Statement, inquiry: _Inquiry, missing: lis
     return _about_the_subject(claim, statement, inquiry, missing, explicit=named or _explicit(claim, question))
 
 
+_INCIDENTAL = frozenset({"choice:timezone", "choice:human_language", "choice:currency", "choice:code_language"})
+"""Classes whose members stand in sentences about something else."""
+
+
 def _about_the_subject(
     claim: Claim, statement: Statement, inquiry: _Inquiry, missing: list[Anchor], *, explicit: bool
 ) -> bool:
     """Whether a hit names all of the subject, or nearly all, or the attribute and nothing else."""
     known, topics, focus = len(inquiry.known), inquiry.topics, inquiry.question.focus
-    if claim.value.slot.startswith("choice") and focus.rest and len(missing) < known:
+    tells = claim.value.slot.startswith("choice") and claim.value.slot not in _INCIDENTAL
+    if tells and focus.rest and len(missing) < known and inquiry.spoken < _PAIR:
         missing = [anchor for anchor in missing if not focus.words.issuperset(anchor.stems)]  # its class names it
     if explicit and focus.rest and _beside(claim, inquiry.question):
         missing = [anchor for anchor in missing if not focus.words.issuperset(anchor.stems)]

@@ -96,6 +96,9 @@ def holders_of(front: Sequence[Token], tokens: Sequence[Token]) -> frozenset[tup
     found: set[tuple[str, str]] = set()
     for at, token in enumerate(front):
         rest = [near for near in tokens[at + 1 : at + 4] if near.low not in _ARTICLES]
+        if token.owns and len(rest) > 1 and rest[0].gap == " " and unknown(rest[0]) and rest[1].low in VERBS:
+            found.add((rest[0].stem, token.stem))  # ``Ada's sister``
+            continue
         if _acted(front, at):
             continue
         if (

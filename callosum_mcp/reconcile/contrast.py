@@ -16,7 +16,7 @@ from typing import NamedTuple
 from callosum_mcp.reconcile.claims import Claim, Statement
 from callosum_mcp.reconcile.lexicon import SLOTS_OF
 from callosum_mcp.reconcile.question import Question
-from callosum_mcp.reconcile.spoken import MENTION, mentions, said, same_value
+from callosum_mcp.reconcile.spoken import MENTION, members, mentions, said, same_value
 from callosum_mcp.reconcile.stems import stem
 from callosum_mcp.reconcile.values import Relation
 from callosum_mcp.reconcile.wording import named_in, same_word
@@ -134,21 +134,24 @@ def _rank(claim: Claim, question: Question) -> int:
 
 def contrasted(a: Claim, b: Claim, sides: tuple[Statement, Statement], question: Question) -> Relation:
     """How two such values relate, one of them assigned or arrived at."""
-    placed = question.place and _places(a, question) and _places(b, question)
-    if {a.value.slot, b.value.slot} == {"loose"} and not (placed or a.arrived or b.arrived or _twins(a, b, question)):
-        return "unsure"
-    if not placed and not _headed(sides, question) and not _one_label(a, b, question):
-        return "unsure"
-    if not placed and not _share_a_head(a, b, sides, question):
+    if not (question.place and _places(a, question) and _places(b, question)) and not _meet(a, b, sides, question):
         return "unsure"
     mine, theirs = said(a, question), said(b, question)
     if not mine or not theirs or _digits(mine) != _digits(theirs) or _other_attribute(a, b, sides, question):
         return "unsure"
-    if any(same_value(word, other) for word in mine for other in theirs):
+    if not (mine.isdisjoint(sides[1].gone) and theirs.isdisjoint(sides[0].gone)):
+        return "differ"
+    if not members(a).isdisjoint(members(b)) or any(same_value(word, other) for word in mine for other in theirs):
         return "agree"
-    if mentions(sides[1], mine, b) or mentions(sides[0], theirs, a):
-        return "unsure"
-    return "differ"
+    return "unsure" if mentions(sides[1], mine, b) or mentions(sides[0], theirs, a) else "differ"
+
+
+def _meet(a: Claim, b: Claim, sides: tuple[Statement, Statement], question: Question) -> bool:
+    """Whether the two are given to one attribute: under one label, at one word, or in the same turn of phrase."""
+    if {a.value.slot, b.value.slot} == {"loose"} and not (a.arrived or b.arrived or _twins(a, b, question)):
+        return False
+    named = _headed(sides, question) or _one_label(a, b, question)
+    return named and _share_a_head(a, b, sides, question)
 
 
 def _share_a_head(a: Claim, b: Claim, sides: tuple[Statement, Statement], question: Question) -> bool:

@@ -31,6 +31,7 @@ def apart(a: Claim, b: Claim, sides: Sides, question: Question) -> bool:
         or _strangers(mine, theirs, question)
         or _other_year(a, b)
         or _each_its_own(mine, theirs, question)
+        or _on_two_machines(mine, theirs, question)
         or (mine.source != "" != theirs.source != mine.source)
         or _named_otherwise(a, theirs)
         or _named_otherwise(b, mine)
@@ -84,6 +85,27 @@ def _other_year(a: Claim, b: Claim) -> bool:
 
 
 _DIMENSIONS = frozenset(SCOPES) | frozenset(map(stem, SCOPE_KEYS))
+
+
+_ON = frozenset("on auf sur su na em".split())
+
+
+def _on_two_machines(mine: Statement, theirs: Statement, question: Question) -> bool:
+    """Whether the hits speak of two machines, and the query of none."""
+    if question.anchors or question.place or any(slot.startswith("host") for slot in question.slots):
+        return False
+    ours, others = _machines(mine), _machines(theirs)
+    return bool(ours and others) and ours.isdisjoint(theirs.words) and others.isdisjoint(mine.words)
+
+
+def _machines(statement: Statement) -> frozenset[str]:
+    """The project of a keyed fact, and what stands behind ``on``."""
+    keyed = any(claim.keyed for claim in statement.claims)
+    return (statement.home if keyed else frozenset[str]()) | frozenset(
+        str(claim.value.data[0])
+        for claim in statement.claims
+        if claim.value.slot == "loose" and claim.label & _ON and len(claim.value.data) == 1
+    )
 
 
 def _each_its_own(mine: Statement, theirs: Statement, question: Question) -> bool:

@@ -33,6 +33,8 @@ def plain_word(tokens: Sequence[Token], at: int, name: str, value: str) -> bool:
 def _by_dimension(tokens: Sequence[Token], at: int, name: str) -> bool | None:
     """What its dimension tells; None if nothing."""
     token, previous, following = _around(tokens, at)
+    if name in ("flow", "side") and _in_a_class(token, previous, following):
+        return True  # ``ExportClient``
     if name == "files":
         return token.gap == "."
     if name == "bound":
@@ -65,6 +67,12 @@ def _by_word(tokens: Sequence[Token], at: int) -> bool | None:
 
 def _around(tokens: Sequence[Token], at: int) -> tuple[Token, Token | None, Token | None]:
     return tokens[at], tokens[at - 1] if at else None, tokens[at + 1] if at + 1 < len(tokens) else None
+
+
+def _in_a_class(token: Token, previous: Token | None, following: Token | None) -> bool:
+    ahead = following is not None and following.gap == "_" and following.text[0].isupper()
+    behind = previous is not None and token.gap == "_" and previous.text[0].isupper()
+    return token.text[0].isupper() and not token.text.isupper() and (ahead or behind)
 
 
 def _dated(tokens: Sequence[Token], at: int) -> bool:

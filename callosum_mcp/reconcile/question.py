@@ -150,7 +150,9 @@ def _slots(tokens: list[Token]) -> set[str]:
 
 def _narrowed(found: set[str], classes: set[str], tokens: list[Token]) -> set[str]:
     """The slots after all words were read: a date asked for is a date, a product alone asks for its version too."""
-    if "when" in found and any(token.named("attr", name) for token in tokens for name in ("date", "day", "time", "launch")):
+    if "when" in found and any(
+        token.named("attr", name) for token in tokens for name in ("date", "day", "time", "launch")
+    ):
         found = {"when"}
     if "choice" in found and classes:
         return (found - {"choice"}) | classes

@@ -205,9 +205,37 @@ def _asserted(sentence: Sentence, found: Found, events: set[int], many: bool) ->
         return False
     if kind == "when" and sentence.tokens[0].low.endswith("ed") and not arrived(sentence, found.at):
         return False  # ``Swapped it at noon``
+    if kind == "number" and _replaced(sentence, found.at):
+        return False
+    if kind in ("choice", "open", "loose") and _told(sentence):
+        return False
     if clause in sentence.past or (kind in ("when", "open", "loose") and events) or (many and kind in _MANY_KINDS):
         return False
     return kind != "state" or not (clause in events or _dated(sentence.clause(found.at)))
+
+
+def _replaced(sentence: Sentence, at: int) -> bool:
+    """``Two belts were replaced``: how many of them it happened to."""
+    tokens, clauses = sentence.tokens, sentence.clauses
+    rest = [near for near in range(at + 1, len(tokens)) if clauses[near] == clauses[at]]
+    verb = next((near for near in rest if tokens[near].low in _WERE), None)
+    return verb is not None and any(tokens[near].marked("change") for near in rest if verb < near <= verb + _NEXT)
+
+
+_WERE, _NEXT = frozenset("was were wurde wurden".split()), 2
+
+
+def _told(sentence: Sentence) -> bool:
+    """``Ada helped Bo set up X``: somebody did something once, and nothing changed."""
+    tokens = sentence.tokens
+    return (
+        len(tokens) > _NEXT
+        and not sentence.changed
+        and tokens[1].low.endswith("ed")
+        and not tokens[1].senses
+        and tokens[0].text[0].isupper()
+        and tokens[_NEXT].text[:1].isupper()
+    )
 
 
 def _entry_of_a_log(tokens: Sequence[Token]) -> bool:

@@ -173,11 +173,11 @@ _UNTIL = frozenset("until till bis jusqu hasta fino até do".split())
 def _ended_clauses(tokens: list[Token], clauses: list[int], changed: bool) -> frozenset[int]:
     """``Until May it was …, now``; ``(called X up to May)``: clauses with an end, where another holds now."""
     starts = {at for at in range(len(tokens)) if not at or clauses[at] != clauses[at - 1]}
-    over = {
+    over = frozenset(
         clauses[at]
         for at, token in enumerate(tokens)
         if token.low in _UNTIL and _told(tokens[:at]) and not any(near.low == "now" for near in tokens[at + 1 : at + 2])
-    }
+    )
     return over | frozenset(
         clauses[at]
         for at in range(len(tokens))
@@ -216,11 +216,21 @@ def _past_clauses(tokens: list[Token], clauses: list[int]) -> frozenset[int]:
     """Clauses with a past mark; a passive of change (``was moved``) tells of the present and does not count."""
     past: set[int] = set()
     for at, token in enumerate(tokens):
-        if token.marked("past") and not _changed_after(tokens, clauses, at):
+        if token.marked("past") and not _changed_after(tokens, clauses, at) and not _set_to(tokens, at):
             past.add(clauses[at])
             if at and clauses[at] != clauses[at - 1]:
                 past.update(_without_a_verb(tokens, clauses, at))
     return frozenset(past)
+
+
+_SET = frozenset("set fixed configured pinned assigned limited gesetzt festgelegt réglé configuré fijado".split())
+
+
+def _set_to(tokens: list[Token], at: int) -> bool:
+    """``was set to X``: what was set then holds."""
+    return any(token.low in _SET for token in tokens[at + 1 : at + 3]) and any(
+        token.marked("into") for token in tokens[at + 2 : at + 4]
+    )
 
 
 def _without_a_verb(tokens: list[Token], clauses: list[int], end: int) -> set[int]:

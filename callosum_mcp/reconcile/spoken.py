@@ -30,6 +30,7 @@ def said(claim: Claim, question: Question) -> frozenset[str]:
 
 @lru_cache(maxsize=8_192)
 def beyond(data: tuple[object, ...], asked: frozenset[str]) -> frozenset[str]:
+    """The words of a value that are not made of those asked."""
     return frozenset(word for word in map(str, data) if not all(named_in(piece, asked) for piece in _pieces(word)))
 
 
@@ -66,3 +67,18 @@ def _mentioned(word: str, statement: Statement) -> bool:
     """Whether a hit has a word: as one of its own, or, if it is long enough, anywhere in its letters."""
     joined = _joined(word)
     return joined in statement.squeezed if len(joined) >= MENTION else joined in statement.words
+
+
+def members(claim: Claim) -> frozenset[str]:
+    """The members of classes that a value is, as written, whatever they are kinds of."""
+    return _members(claim.value.text)
+
+
+@lru_cache(maxsize=8_192)
+def _members(text: str) -> frozenset[str]:
+    return frozenset(
+        sense.value.split(">")[0]
+        for word in text.lower().split()
+        for sense in senses_of(word)
+        if sense.role == "choice"
+    )

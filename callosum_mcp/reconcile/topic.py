@@ -70,7 +70,11 @@ def _number_on_topic(claim: Claim, question: Question, wanted: set[str]) -> bool
     if slot in question.slots and slot in UNMISTAKABLE:
         return True
     measured = {topic for topic in wanted if any(slot.startswith("number") for slot in SLOTS_OF[topic[2:]])}
-    if measured and measured <= VAGUE and (slot == "number:time" or not claim.wide.isdisjoint(stems_of(question) | question.focus.rest)):
+    if (
+        measured
+        and measured <= VAGUE
+        and (slot == "number:time" or not claim.wide.isdisjoint(stems_of(question) | question.focus.rest))
+    ):
         return True
     return slot in question.slots and not (claim.near & DIMENSIONS)
 

@@ -19,6 +19,7 @@ shares = st.floats(min_value=0, max_value=1)
 ranks = st.integers(min_value=1, max_value=500)
 
 
+@pytest.mark.promise("P25")
 def test_a_40_day_old_memory_that_hermes_is_active_loses_to_live_infra_that_says_stopped() -> None:
     old = hit("memory", "Hermes active", age_days=40.0)
     probe = hit("probe", "Hermes stopped", tier="live-infra", age_days=0.0)

@@ -130,6 +130,7 @@ def test_a_superseded_hit_asserts_nothing() -> None:
     assert conflicts("port of the loom", live("loom listens on port 8080"), gone) == ()
 
 
+@pytest.mark.promise("P27")
 def test_supporters_of_the_winner_are_members_and_the_loser_is_kept() -> None:
     probe, support, loser = live("loom 2.4.1"), file("loom: release 2.4"), memory("loom is on version 2.3")
 

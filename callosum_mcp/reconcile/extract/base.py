@@ -115,7 +115,7 @@ def arrived(sentence: Sentence, at: int) -> bool:
 
 def gone(sentence: Sentence) -> frozenset[str]:
     """The words a sentence says goodbye to: what it replaces or drops, and all of its clauses about the past."""
-    if not sentence.changed and not sentence.past:
+    if not sentence.changed and not sentence.past and "removed" not in sentence.marks:
         return frozenset()
     clauses, tokens = sentence.clauses, sentence.tokens
     ended = {clauses[at]: at for at, token in enumerate(tokens) if token.low in _NO and tokens[at].marked("dismiss")}

@@ -208,7 +208,12 @@ def _from_number(tokens: list[Token], at: int, taken: set[int]) -> _Pieces | Non
     if not half and not (previous.low in _AT and (token.gap == " ")):
         return None
     taken.update({at, at + 1} if hours else {at - 2, at} if half else {at})
-    return _Pieces(at, at, minute=int(value) * 60 + 30 * half)
+    return _Pieces(at, at, minute=int(value) * 60 + _past_minutes(tokens, at) * half)
+
+
+def _past_minutes(tokens: list[Token], at: int) -> int:
+    """``half past nine``, ``a quarter past nine``."""
+    return int(60 * float(tokens[at - 2].named("share") or 0)) if at > 1 else 0
 
 
 def _from_month(tokens: list[Token], at: int, taken: set[int]) -> _Pieces | None:

@@ -104,7 +104,10 @@ def _says_port(tokens: list[Token], at: int) -> bool:
         return True
     if at + 1 < len(tokens) and (tokens[at + 1].named("unit") or tokens[at + 1].named("money")):
         return False
-    window = tokens[max(0, at - _REACH) : at]
+    if tokens[at].gap.endswith(("*:", "]:")):
+        return True
+    assigned = at > 0 and tokens[at - 1].low in _SETS and len(tokens[at].text) >= _FOUR
+    window = tokens[max(0, at - _REACH * (1 + assigned)) : at]
     if any(token.named("attr", "port") for token in window) or (
         at == 1 and tokens[at].gap == ":" and len(tokens[at].text) >= 4
     ):
@@ -114,6 +117,7 @@ def _says_port(tokens: list[Token], at: int) -> bool:
     return len(tokens[at].text) >= 4 and not counted and _runs_on(window)
 
 
+_SETS, _FOUR = frozenset("to is = auf à a al ist est es è jest é".split()), 4
 _ANSWERS = frozenset(
     """
     runs sits answers answer runs running served läuft tourne corre gira roda moved sat reached reachable

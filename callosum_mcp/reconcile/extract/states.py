@@ -120,7 +120,13 @@ def _modifies(tokens: list[Token], at: int) -> bool:
     following, previous = after(tokens, at), before(tokens, at)
     if following is not None and following.kind in ("num",) and following.gap == " ":
         return True
-    if previous is not None and previous.kind == "num" and tokens[at].gap == " " and following is not None and following.gap == " ":
+    if (
+        previous is not None
+        and previous.kind == "num"
+        and tokens[at].gap == " "
+        and following is not None
+        and following.gap == " "
+    ):
         return not following.inner
     if following is None or following.gap != " " or following.kind != "word" or following.light or following.senses:
         return False

@@ -36,16 +36,17 @@ example: example examples sample e.g. fixture fixtures placeholder dummy conftes
     mocked lorem beispiel beispielkonfiguration zum_beispiel platzhalter exemple par_exemple ejemplo por_ejemplo
     esempio ad_esempio przykład przykładowa na_przykład exemplo por_exemplo 例 サンプル 例えば for_instance
     replace_with your_own put_in_yours yours_here goes_here fake fakes faked stub stubs stubbed simulated simulates
-past: back_in_january back_in_february back_in_march back_in_april back_in_may back_in_june back_in_july
-    back_in_august back_in_september back_in_october back_in_november back_in_december back_in_spring
-    back_in_summer back_in_autumn back_in_winter handled peaked spiked met talked_to spoke_with saw_them
-    getroffen rencontré encontré incontrato spotkałem was were used_to formerly previously back_then once_was
-    history historical thought believed assumed had back_in in_the_past originally at_first initially ago
-    first_believed went_live in_those_days before_that at_the_time ran_into legacy war waren früher damals
-    ehemals bisher ursprünglich hatte bis_vor glaubte dachte était étaient autrefois avant auparavant jadis
-    avait anciennement era eran antes solía anteriormente antiguamente tenía prima una_volta in_passato aveva
-    erano precedentemente ex- był była było były dawniej kiedyś wcześniej do_niedawna miał antigamente tinha
-    costumava eram 以前 かつて だった 昔 去年 元々 当時 以前は でした vorher zuvor
+past: tried tried_out experimented prototyped ausprobiert essayé probado provato wypróbowaliśmy back_in_january
+    back_in_february back_in_march back_in_april back_in_may back_in_june back_in_july back_in_august
+    back_in_september back_in_october back_in_november back_in_december back_in_spring back_in_summer
+    back_in_autumn back_in_winter handled peaked spiked met talked_to spoke_with saw_them getroffen rencontré
+    encontré incontrato spotkałem was were used_to formerly previously back_then once_was history historical
+    thought believed assumed had back_in in_the_past originally at_first initially ago first_believed went_live
+    in_those_days before_that at_the_time ran_into legacy war waren früher damals ehemals bisher ursprünglich
+    hatte bis_vor glaubte dachte était étaient autrefois avant auparavant jadis avait anciennement era eran
+    antes solía anteriormente antiguamente tenía prima una_volta in_passato aveva erano precedentemente ex- był
+    była było były dawniej kiedyś wcześniej do_niedawna miał antigamente tinha costumava eram 以前 かつて だった
+    昔 去年 元々 当時 以前は でした vorher zuvor
 exception: just_for_the just_for_this only_for_the_day nur_für_das nur_für_den nur_für_die uniquement_pour_le
     uniquement_pour_la solo_por_esta solo_per_la solo_per_il tylko_na_czas só_para_o exceptionally
     just_this_once one-off one_off this_week_only today_only only_this_week for_once just_today just_this_week

@@ -20,9 +20,9 @@ role: !deputy=vice=substitute=backup_contact=stellvertretend=stellvertretende
     primary=primär=principal=primario=master_node=leader_node !replica=replicas_of=read_replica=replik=réplica=
     lecture=standby=secondary=follower=réplique=replika
 side: server=server_library=server_side client=client_library=client_side=client-side=klient sdk
-fill: !raw=brutto=brut=bruto=lordo !usable=netto=utilisable=utilizable=nutzbar=utilizzabile !filled=uses=used=using=
-    peak=consumes=in_use=belegt=occupied=spent=used_up=ausgegeben=dépensé=gastado=speso=wydaliśmy=gasto
-    !free=frei=libre=libero=wolne=livre=remaining
+fill: !raw=brutto=brut=bruto=lordo !usable=netto=utilisable=utilizable=nutzbar=utilizzabile !filled=
+    players_online=users_online=online_now=connected=uses=used=using=peak=consumes=in_use=belegt=occupied=spent=
+    used_up=ausgegeben=dépensé=gastado=speso=wydaliśmy=gasto !free=frei=libre=libero=wolne=livre=remaining
 bound: limit_max=max=maximum=at_most=up_to=höchstens=maximal=au_plus=máximo=como_máximo=al_massimo=najwyżej=
     no_máximo=最大=never_more_than=never_above=never_grows_above !min=minimum=at_least=mindestens=minimal=au_moins=
     mínimo=al_menos=almeno=co_najmniej=pelo_menos=最小=no_fewer_than=warm
