@@ -14,32 +14,29 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import random
 import re
-import signal
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
-from callers import GONE, Caller, Rest, Result, Session, Sse, Stateless, own_server
-from contenders import rss_mb, stop
-from loadgen import BadAnswer, Connection
+from callers import GONE, Caller, Rest, Result, Session, Stateless
+from loadgen import Connection
 from observed import IDLE_S
+from streams import Sse, own_server
 from tables import show, verdict
+from watching import Figures, figures, leftovers, served, traced
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the fault server is the tests'
 
 from tests.faults.modes import NONCE
 from tests.faults.running import WAYS, Faults, running
 
-HERE = Path(__file__).resolve().parent
 WELL = "well"
 MODES = (
     "hang drip slow refuse 401 404-session 429 500 bad-json not-a-list nan-score huge dup die-mid-stream redirect "
@@ -61,17 +58,6 @@ _WARM_SHARE = 0.25
 _REST_S = IDLE_S + 4.0
 _SPAWNED = 3
 """Callers that start a server of their own at the same time: each start costs most of a second of CPU."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Figures:
-    """The server at rest."""
-
-    rss_mb: float
-    fds: int
-    tasks: int
-    threads: int
-    children: int
 
 
 @dataclass(kw_only=True)
@@ -200,78 +186,10 @@ class Soak:
         return f"{self._config}.{self._next()}.overlay"
 
 
-@contextmanager
-def served(folder: Path, faults: Faults) -> Generator[tuple[subprocess.Popen[bytes], str, str]]:
-    """The server that is observed: its process, its URL, its settings."""
-    config = folder / "soak.json"
+def settings(faults: Faults) -> dict[str, Any]:
+    """What the server is given: little time for stores, and much for the one that is well."""
     stores = [faults.store(name, timeout_s=WELL_S if name == WELL else STORE_S) for name in faults.ways]
-    config.write_text(json.dumps({"stores": stores, "federation": {"deadline_s": CALL_S}}), encoding="utf-8")
-    serve = ["serve", "--transport", "http", "--port", "0", "--config", str(config)]
-    argv = [sys.executable, str(HERE / "observed.py"), str(folder / "figures.json"), *serve]
-    log = folder / "server.log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            env={**os.environ, "CALLOSUM_RUNTIME_STORES": f"{config}.overlay"},
-            start_new_session=True,
-        )
-    try:
-        yield process, _address(process, log), str(config)
-    finally:
-        stop(process)
-
-
-def _address(process: subprocess.Popen[bytes], log: Path) -> str:
-    limit = time.monotonic() + ANSWER_S
-    while process.poll() is None and time.monotonic() < limit:
-        found = re.search(r"http://[\d.]+:\d+", log.read_text(encoding="utf-8"))
-        if found is not None:
-            return found.group()
-        time.sleep(0.05)
-    raise BadAnswer(f"the server did not start: {log.read_text(encoding='utf-8')[-400:]}")
-
-
-def figures(process: subprocess.Popen[bytes], folder: Path) -> Figures:
-    """The server's own figures, asked for."""
-    file = folder / "figures.json"
-    before = file.stat().st_mtime_ns if file.exists() else 0
-    process.send_signal(signal.SIGUSR1)
-    limit = time.monotonic() + ANSWER_S
-    while not file.exists() or file.stat().st_mtime_ns == before:
-        if time.monotonic() > limit:
-            raise BadAnswer("the server does not say how it fares")
-        time.sleep(0.02)
-    told = json.loads(file.read_text(encoding="utf-8"))
-    return Figures(
-        rss_mb=rss_mb(process.pid),
-        fds=len(list(Path(f"/proc/{process.pid}/fd").iterdir())),
-        tasks=sum(told["tasks"].values()),
-        threads=told["threads"],
-        children=len(_with(lambda _, parent: parent == process.pid)),
-    )
-
-
-def leftovers(faults: Faults, server: int) -> int:
-    """Children of servers that have gone."""
-    ours = faults.control.encode()
-    return len(_with(lambda line, parent: ours in line and b"stdio_engine" in line and parent != server))
-
-
-def _with(wanted: Callable[[bytes, int], bool]) -> list[int]:
-    """The processes, zombies too, whose command line and parent are wanted."""
-    found: list[int] = []
-    for place in Path("/proc").glob("[0-9]*"):
-        try:
-            parent = int((place / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1])
-            line = (place / "cmdline").read_bytes()
-        except OSError:
-            continue
-        if wanted(line, parent):
-            found.append(int(place.name))
-    return found
+    return {"stores": stores, "federation": {"deadline_s": CALL_S}}
 
 
 async def soaked(soak: Soak, seconds: float, callers: int, look: Callable[[], Figures]) -> list[Figures]:
@@ -311,11 +229,6 @@ def report(soak: Soak, seen: list[Figures], left: int, folder: Path) -> bool:
     return all(claims.values())
 
 
-def traced(folder: Path) -> bool:
-    """Whether the server's log holds a trace."""
-    return "Traceback" in (folder / "server.log").read_text(encoding="utf-8")
-
-
 def main() -> int:
     """Run it; the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -329,10 +242,10 @@ def main() -> int:
     ways = {WELL: "memory", **{way: way for way in WAYS}}
     with tempfile.TemporaryDirectory() as name, running(ways) as faults:
         folder = Path(name)
-        with served(folder, faults) as (process, url, config):
+        with served(folder, settings(faults)) as (process, url, config):
             soak = Soak(faults, url, config, options.seed)
             seen = asyncio.run(soaked(soak, seconds, options.callers, lambda: figures(process, folder)))
-            left = leftovers(faults, process.pid)
+            left = leftovers(faults.control, process.pid)
             well = report(soak, seen, left, folder)
             trace = traced(folder)
     if options.json:

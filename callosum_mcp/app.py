@@ -121,7 +121,7 @@ def _check_stores(loaded: Loaded) -> None:
         try:
             registry.create(spec)
         except ValueError as fault:
-            key = next((name for name in ("transport", "url", "options") if str(fault).startswith(name)), None)
+            key = next((name for name in ("transport", "urls", "url", "options") if str(fault).startswith(name)), None)
             raise loaded.source.error((*path, key) if key else path, f"store {spec.name!r}: {fault}") from None
 
 

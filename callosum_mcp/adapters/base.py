@@ -42,6 +42,9 @@ class Adapter(ABC):
     transports: ClassVar[bool] = False
     """Whether ``transport`` of a store's configuration means anything for this type."""
 
+    replicas: ClassVar[bool] = False
+    """Whether ``urls`` of a store's configuration means anything for this type: it asks through `http.JsonHttp`."""
+
     clean: ClassVar[bool] = False
     """Its parse functions clean every text and number themselves (`parsing.text_of`, `text.finite`), each id once; the
     federation then need not look again."""

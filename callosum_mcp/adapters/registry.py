@@ -78,12 +78,21 @@ def check(spec: StoreSpec) -> type[Adapter]:
     cls = adapter_class(spec.type)
     if spec.transport is not None and not cls.transports:
         raise ValueError(f"transport: means nothing for type {spec.type}; it is for engines behind MCP")
+    _check_replicas(spec, cls)
     unknown = sorted(set(spec.options) - cls.options)
     if unknown:
         raise ValueError(
             f"option {unknown[0]!r} is unknown for type {spec.type}; {nearest(unknown[0], sorted(cls.options))}"
         )
     return cls
+
+
+def _check_replicas(spec: StoreSpec, cls: type[Adapter]) -> None:
+    if spec.urls and not cls.replicas:
+        raise ValueError(f"urls: means nothing for type {spec.type}; it is for stores asked over plain HTTP")
+    for at, url in enumerate(spec.urls):
+        if not url.lower().startswith(("http://", "https://")):
+            raise ValueError(f"urls[{at}]: must start with http:// or https://")
 
 
 def create(spec: StoreSpec) -> Adapter:

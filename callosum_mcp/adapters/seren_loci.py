@@ -43,6 +43,7 @@ class SerenLoci(Adapter):
     options: ClassVar[frozenset[str]] = frozenset(
         {"search_path", "project", "include_fundamentals", "include_superseded", "widen"}
     )
+    replicas = True
     clean: ClassVar[bool] = True
     max_results: ClassVar[int] = _CAP
 

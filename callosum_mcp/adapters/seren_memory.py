@@ -30,6 +30,7 @@ class SerenMemory(Adapter):
         {"search_path", "topic_search_path", "include_short", "include_near", "include_long", "include_superseded"}
         | {"with_surroundings"}
     )
+    replicas = True
     clean: ClassVar[bool] = True
     max_results: ClassVar[int] = _CAP
     topical: ClassVar[bool] = True

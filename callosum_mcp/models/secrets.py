@@ -57,7 +57,8 @@ def secrets_of(spec: StoreSpec) -> Iterator[str]:
         yield spec.token.get_secret_value()
     yield from _named(spec.headers)
     yield from _named({name: text for name, text in spec.options.items() if isinstance(text, str)})
-    yield from url_secrets(spec.url)
+    for url in (spec.url, *spec.urls):
+        yield from url_secrets(url)
     if spec.transport is not None:
         yield from _named(spec.transport.env)
         yield from _of_arguments(spec.transport.args)
@@ -69,7 +70,7 @@ def given_to(spec: StoreSpec) -> Iterator[str]:
     yield from (_SCHEME.sub("", text) for text in spec.headers.values())
     if spec.transport is not None:
         yield from spec.transport.env.values()
-    yield from (text for _, text in parse_qsl(urlsplit(spec.url).query))
+    yield from (text for url in (spec.url, *spec.urls) for _, text in parse_qsl(urlsplit(url).query))
 
 
 def url_secrets(url: str) -> Iterator[str]:

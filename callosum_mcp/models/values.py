@@ -69,6 +69,7 @@ class StoreSpec:
         name: Unique name, the first half of every hit id.
         type: Name of the adapter (``seren_memory``, ``seren_loci``, ``notes`` or a third party's).
         url: Base URL, or the folder of a ``notes`` store.
+        urls: Further base URLs of the same store: replicas, which hold the same and want the same token.
         weight: Multiplies the store's vote, 0–100; 0 removes it from the list.
         floor: Hits of known relevance below this are dropped before ranks are given, 0–1.
         tier: Trust of its hits; None leaves it to the kind of hit.
@@ -87,6 +88,7 @@ class StoreSpec:
     name: str
     type: str
     url: str = field(default="", repr=False)  # may hold a password
+    urls: tuple[str, ...] = field(default=(), repr=False)
     weight: float = 1.0
     floor: float = 0.0
     enabled: bool = True

@@ -178,7 +178,7 @@ def _answers(claim: Claim, statement: Statement, inquiry: _Inquiry, missing: lis
     if (
         not (question.admits(slot) or named)
         or _is_the_subject(claim.value, question)
-        or (question.many and slot.startswith(("port", "ip", "host", "person", "when")))
+        or (question.many and slot.startswith(("port", "ip", "host", "person", "when", "choice")))
     ):
         return False
     if _out_of_scope(claim, question.scopes) or not (named or on_topic(claim, statement, question)):
@@ -249,7 +249,7 @@ def _of_product(claim: Claim, statement: Statement, inquiry: _Inquiry, missing: 
     if not product and named:
         beside = any(named_in(word, claim.beside) for word in question.focus.words | question.focus.heads)
         whole = bool(inquiry.known) and not missing
-        return claim.keyed or beside or whole or any(f"c:{name}" in statement.words for name in named)
+        return (claim.keyed and claim.key <= statement.home) or beside or whole or any(f"c:{name}" in statement.words for name in named)
     return not named or product in named
 
 

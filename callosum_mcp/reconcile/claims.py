@@ -11,10 +11,12 @@ from functools import lru_cache
 
 from callosum_mcp.models.values import Hit
 from callosum_mcp.reconcile.lexicon.scopes import SCOPES
+from callosum_mcp.reconcile.naming import words_of
 from callosum_mcp.reconcile.question import Question, understand
 from callosum_mcp.reconcile.reading import Names, Reading, Said, label, readings
 from callosum_mcp.reconcile.scoping import Scopes
 from callosum_mcp.reconcile.texts import meta, texts
+from callosum_mcp.reconcile.tokens import tokenise
 from callosum_mcp.reconcile.values import Value
 
 _SOURCE = re.compile(
@@ -89,6 +91,7 @@ class Statement:
         people: First and family names of people.
         source: The file of source code that its text is about.
         scanned: A scanner wrote it, which mixes letters up.
+        aside: What it names in brackets only (``the annex (small hall)``).
     """
 
     hit: Hit
@@ -106,6 +109,7 @@ class Statement:
     people: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     source: str = ""
     scanned: bool = False
+    aside: frozenset[str] = frozenset()
 
 
 def read(hit: Hit, question: Question) -> Statement:
@@ -137,7 +141,19 @@ def _read(hit: Hit, question: Question) -> Statement:
     statement.lone.update(_compounds(statement.squeezed, question))
     if not around.draft:
         _read_texts(statement, hit, (project, key, value), scopes, question)
+    statement.aside = _in_brackets(hit.text) - around.words
     return statement
+
+
+_BRACKETS = re.compile(r"(?<=\w )\([^()]*\)")
+
+
+def _in_brackets(text: str) -> frozenset[str]:
+    """The words that stand behind a word in brackets, and nowhere else in a text."""
+    inside = _BRACKETS.findall(text) if "(" in text else []
+    if not inside:
+        return frozenset()
+    return frozenset(words_of(tokenise(" ; ".join(inside)))) - frozenset(words_of(tokenise(_BRACKETS.sub(" ", text))))
 
 
 @lru_cache(maxsize=2_048)

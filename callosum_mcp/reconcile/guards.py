@@ -57,6 +57,8 @@ def _replaces(claim: Claim, own: Statement, other: Statement, question: Question
 
 def _has(anchor: Anchor, statement: Statement) -> bool:
     known = frozenset(statement.words)
+    if statement.aside.issuperset(anchor.stems):
+        return False
     return (
         covered(anchor, statement)
         or anchor.joined in statement.squeezed

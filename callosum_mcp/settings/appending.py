@@ -202,7 +202,12 @@ def _dumped(entry: dict[str, Any]) -> str:
             plain = all(isinstance(item, str | int | float) for item in data)
             return self.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=plain)  # pyright: ignore[reportUnknownMemberType]
 
+        def represent_str(self, data: str) -> yaml.ScalarNode:
+            style = '"' if _NO_YAML.search(data) else None  # every other style takes U+0085 and the like for a line end
+            return self.represent_scalar("tag:yaml.org,2002:str", data, style=style)  # pyright: ignore[reportUnknownMemberType]
+
     Dumper.add_representer(list, Dumper.represent_list)
+    Dumper.add_representer(str, Dumper.represent_str)
     dumped: Any = yaml.dump([entry], Dumper=Dumper, sort_keys=False, allow_unicode=True, width=_WIDE)
     return str(dumped)
 

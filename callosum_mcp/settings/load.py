@@ -39,7 +39,7 @@ DEFAULT_STORES = (
 """The stores of a start without any settings."""
 
 _MAY_HOLD_SECRETS = frozenset(
-    {"token", "bearer_token", "bearer_tokens", "headers", "options", "url", "rerank_url", "transport"}
+    {"token", "bearer_token", "bearer_tokens", "headers", "options", "url", "urls", "rerank_url", "transport"}
 )
 _LISTED: dict[str, type[BaseModel]] = {
     "stores": StoreSection,

@@ -108,6 +108,10 @@ class StoreSection(Section):
     url: Annotated[
         str, Field(repr=False, description="Base URL, or the folder of a notes store. ${VAR} is expanded.")
     ] = ""
+    urls: Annotated[
+        list[str],
+        Field(max_length=7, repr=False, description="Replicas: further base URLs where the same store is asked."),
+    ] = Field(default_factory=list[str])
     weight: Annotated[float, Field(ge=0, le=100, description="Multiplies the store's vote; 0 removes it.")] = 1.0
     floor: Annotated[
         float, Field(ge=0, le=1, description="Hits less relevant than this are dropped before ranking.")

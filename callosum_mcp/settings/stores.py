@@ -39,6 +39,7 @@ def store_spec(section: StoreSection, path: KeyPath, origin: Origin) -> StoreSpe
         name=section.name,
         type=section.type,
         url=section.url.rstrip("/") or section.url,
+        urls=tuple(url.rstrip("/") for url in section.urls),
         weight=section.weight,
         floor=section.floor,
         enabled=section.enabled,

@@ -71,6 +71,7 @@ def rest_routes(services: Services) -> list[Route]:
         Route("/stores/{name}", guarded(rest.remove_store), methods=["DELETE"]),
         Route("/configure", guarded(rest.configure), methods=["POST"]),
         Route("/metrics", guarded(rest.metrics), methods=["GET"]),
+        Route("/openapi.json", guarded(rest.openapi), methods=["GET"]),
     ]
 
 
@@ -163,8 +164,10 @@ class _Rest:
         return CompactJson((await self._federation.fetch(parse(FetchRequest, await body_of(request)))).wire())
 
     async def list_stores(self, request: Request) -> Response:
-        probe = request.query_params.get("probe", "") in ("1", "true")
-        return CompactJson(peer.stores_answer(await self._listed(probe=probe)))
+        probe = request.query_params.get("probe", "0")
+        if probe not in _FLAGS:
+            raise InvalidInput(f"probe: must be one of {', '.join(_FLAGS)}", field="probe", kind="enum")
+        return CompactJson(peer.stores_answer(await self._listed(probe=_FLAGS[probe])))
 
     async def add_store(self, request: Request) -> Response:
         body = await body_of(request)
@@ -189,10 +192,15 @@ class _Rest:
     async def metrics(self, request: Request) -> Response:
         return PlainTextResponse(metrics_text(await self._listed(probe=False)), media_type="text/plain; version=0.0.4")
 
+    async def openapi(self, request: Request) -> Response:
+        shipped = (files("callosum_mcp.surface") / "openapi.json").read_bytes()
+        return Response(shipped, media_type="application/json")
+
     async def _listed(self, *, probe: bool) -> StoresResult:
         return await self._administration.list_stores(ListStoresRequest(probe=probe))
 
 
+_FLAGS = {"0": False, "1": True, "false": False, "true": True}
 _PAGE_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; base-uri 'none'"
 )

@@ -87,6 +87,7 @@ def test_every_mode_has_its_expectation() -> None:
     assert {*DOWN, *CLEAN, *(mode for mode, _ in BY_KIND), "hang", "drip", "stale"} == {*FAULTS, *WIRES}
 
 
+@pytest.mark.promise("P12")
 @pytest.mark.parametrize("mode", expected_faults())
 async def test_a_fault_becomes_a_status_that_says_what_to_do(fake: FakeSeren, asking: Federation, mode: str) -> None:
     known = DOWN.get(mode) or BY_KIND.get((mode, fake.kind))
@@ -105,6 +106,7 @@ async def test_a_fault_becomes_a_status_that_says_what_to_do(fake: FakeSeren, as
     assert (answer.answer_kind, answer.partial, answer.hits) == ("unknown", True, [])
 
 
+@pytest.mark.promise("9a")
 @pytest.mark.parametrize("detail", ["concise", "detailed"])
 @pytest.mark.parametrize("mode", CLEAN)
 async def test_odd_rows_still_make_a_clean_answer(fake: FakeSeren, asking: Federation, mode: str, detail: str) -> None:
@@ -124,6 +126,7 @@ async def test_the_good_rows_beside_a_null_count(fake: FakeSeren, asking: Federa
     assert len(answer.hits) >= len(whole.hits)
 
 
+@pytest.mark.promise("1a")
 async def test_a_silent_store_is_down_within_its_own_time(fake: FakeSeren, asking: Federation) -> None:
     state = asking.state
     for mode in ("hang", "drip"):
@@ -153,6 +156,7 @@ async def test_an_empty_answer_is_none_only_where_the_store_is_empty_too(fake: F
     assert (answer.answer_kind, answer.partial, only(answer.engines).status) == ("none", False, "up")
 
 
+@pytest.mark.promise("3d")
 @pytest.mark.parametrize("mode", ["huge", "huge_chunked", "bomb", "many"])
 async def test_memory_stays_bounded(fake: FakeSeren, asking: Federation, mode: str) -> None:
     fake.mode = mode

@@ -87,6 +87,7 @@ async def test_another_host_is_asked_through_the_proxy(fake: FakeSeren, monkeypa
     assert fake.requests[0].headers["host"] == "store.example"
 
 
+@pytest.mark.promise("5i")
 async def test_a_redirect_is_not_followed(fake: FakeSeren) -> None:
     asked: list[str] = []
 
@@ -235,6 +236,7 @@ async def test_a_base_url_with_a_path_keeps_it() -> None:
     assert asked == ["https://host.example/memory/fact?key=a+b%26c"]
 
 
+@pytest.mark.promise("7a")
 @pytest.mark.parametrize("status", [200, 500])
 async def test_a_token_that_the_store_repeats_is_not_told(status: int) -> None:
     http = told(lambda request: httpx2.Response(status, json={"error": request.headers["authorization"]}), "hunter2")

@@ -65,6 +65,7 @@ async def test_a_configured_tier_is_left_to_the_federation(notes: Notes) -> None
     assert hit.tier is None
 
 
+@pytest.mark.promise("P28")
 @pytest.mark.parametrize(
     ("query", "text"),
     [
@@ -98,6 +99,7 @@ async def test_a_single_character_does_not_match_another(notes: Notes) -> None:
     assert await notes.ids("猫") == []
 
 
+@pytest.mark.promise("P29")
 @pytest.mark.parametrize("query", NASTY)
 async def test_punctuation_never_breaks_a_query(notes: Notes, query: str) -> None:
     notes.write("a.md", "nothing of the kind")
@@ -111,6 +113,7 @@ async def test_a_query_without_a_word_finds_nothing(notes: Notes, query: str) ->
     assert await notes.ids(query) == []
 
 
+@pytest.mark.promise("P29")
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=st.text(max_size=80))
 async def test_no_query_string_ever_raises(notes: Notes, query: str) -> None:

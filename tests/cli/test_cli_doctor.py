@@ -76,6 +76,7 @@ def test_a_store_that_is_well_by_its_own_account_and_answers_no_question_is_foun
     )
 
 
+@pytest.mark.promise("P12")
 def test_a_store_that_finds_nothing_though_it_holds_memories_is_found(shell: Shell, memory: FakeMemory) -> None:
     memory.body = b'{"hits": [], "tiers": {"short": 7}}'
     shell.config([store("memory", memory.url)])

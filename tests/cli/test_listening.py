@@ -22,6 +22,7 @@ def settings(folder: Path, **server: Any) -> Loaded:
     return load(None, {}, folder)
 
 
+@pytest.mark.promise("5a")
 @pytest.mark.parametrize(
     ("address", "open_there"),
     [

@@ -22,7 +22,7 @@ def rows() -> list[str]:
 
 
 @cache
-def tests_of(name: str) -> frozenset[str]:
+def named_in(name: str) -> frozenset[str]:
     """The names of the tests in a file."""
     text = (ROOT / "tests" / name).read_text(encoding="utf-8")
     return frozenset(re.findall(r"^(?:async )?def (test_\w+)", text, re.MULTILINE))
@@ -32,7 +32,7 @@ def tests_of(name: str) -> frozenset[str]:
 def test_each_defence_is_held_by_tests_that_exist(row: str) -> None:
     named = HELD_BY.findall(row)
     assert named
-    missing = [f"{file}::{test}" for file, test in named if test not in tests_of(file)]
+    missing = [f"{file}::{test}" for file, test in named if test not in named_in(file)]
     assert missing == []
 
 

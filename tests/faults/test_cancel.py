@@ -115,6 +115,7 @@ def session_headers(server: OverHttp) -> dict[str, str]:
     return headers
 
 
+@pytest.mark.promise("1e")
 @pytest.mark.parametrize("path", ["/recall", "/search", "/ask"])
 @pytest.mark.usefixtures("warm")
 def test_a_caller_of_rest_that_disconnects_is_not_worked_for(faults: Faults, server: OverHttp, path: str) -> None:
@@ -125,6 +126,7 @@ def test_a_caller_of_rest_that_disconnects_is_not_worked_for(faults: Faults, ser
     answered(faults, server)
 
 
+@pytest.mark.promise("1e")
 @pytest.mark.usefixtures("warm")
 def test_a_probe_whose_caller_disconnects_is_given_up(faults: Faults, server: OverHttp) -> None:
     since = faults.now()
@@ -134,6 +136,7 @@ def test_a_probe_whose_caller_disconnects_is_given_up(faults: Faults, server: Ov
     assert faults.wait("memory", "gone", since)["path"] == "/"
 
 
+@pytest.mark.promise("1e")
 @pytest.mark.parametrize("slash", ["", "/"])
 @pytest.mark.usefixtures("warm")
 def test_a_client_of_a_session_that_disconnects_is_not_worked_for(faults: Faults, server: OverHttp, slash: str) -> None:
@@ -146,6 +149,7 @@ def test_a_client_of_a_session_that_disconnects_is_not_worked_for(faults: Faults
     assert pong.status_code == 200, "the session goes on"
 
 
+@pytest.mark.promise("1e")
 @pytest.mark.usefixtures("warm")
 def test_a_stateless_client_that_disconnects_is_not_worked_for(faults: Faults, server: OverHttp) -> None:
     hanging = Hanging(faults)
@@ -157,6 +161,7 @@ def test_a_stateless_client_that_disconnects_is_not_worked_for(faults: Faults, s
     answered(faults, server)
 
 
+@pytest.mark.promise("1e")
 @pytest.mark.usefixtures("warm")
 def test_a_client_over_sse_that_disconnects_is_not_worked_for(faults: Faults, server: OverHttp) -> None:
     hanging = Hanging(faults)
@@ -181,6 +186,7 @@ async def calling(client: Client, arguments: Row) -> AsyncGenerator[None]:
         group.cancel_scope.cancel()
 
 
+@pytest.mark.promise("1d", "P40")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 @pytest.mark.parametrize("target", [http_target, sse_target])
 @pytest.mark.usefixtures("warm")
@@ -210,6 +216,7 @@ def child(faults: Faults, *arguments: str, config: str) -> Generator[Pipe]:
         yield opened
 
 
+@pytest.mark.promise("1d")
 def test_a_call_over_stdio_that_is_cancelled_is_cancelled_in_every_store(faults: Faults, config: str) -> None:
     with child(faults, "serve", "--config", config, config=config) as opened:
         hanging = Hanging(faults)
@@ -223,6 +230,7 @@ def test_a_call_over_stdio_that_is_cancelled_is_cancelled_in_every_store(faults:
         assert not [message for message in opened.messages() if message.get("id") == 7 and "result" in message]
 
 
+@pytest.mark.promise("1e")
 def test_a_client_over_stdio_that_goes_away_is_not_worked_for(faults: Faults, config: str) -> None:
     with child(faults, "serve", "--config", config, config=config) as opened:
         hanging = Hanging(faults)
@@ -233,6 +241,7 @@ def test_a_client_over_stdio_that_goes_away_is_not_worked_for(faults: Faults, co
         assert opened.wait() == 0
 
 
+@pytest.mark.promise("1d")
 @pytest.mark.parametrize("path", ["/mcp", "/sse"])
 @pytest.mark.parametrize("goes", [False, True])
 @pytest.mark.usefixtures("warm")
@@ -250,6 +259,7 @@ def test_a_call_through_the_shim_is_cancelled_in_every_store(
         hanging.given_up()
 
 
+@pytest.mark.promise("1f")
 def test_a_caller_that_waits_for_the_same_keeps_its_answer_when_another_goes(tmp_path: Path) -> None:
     with running({"memory": "memory"}) as faults:
         with over_http(settings(tmp_path, faults)) as server:
@@ -263,6 +273,7 @@ def test_a_caller_that_waits_for_the_same_keeps_its_answer_when_another_goes(tmp
             assert len(faults.events("memory", "asked", since)) >= 1
 
 
+@pytest.mark.promise("P40")
 def test_a_late_answer_of_a_call_that_was_cancelled_is_nobodys(tmp_path: Path) -> None:
     """The engine answers the cancelled call all the same, while the next one is under way."""
     with running({"child": "stdio"}) as faults:

@@ -48,12 +48,14 @@ def check(faults: Faults, since: int) -> None:
 ASKED = {"stores": NAMES, "n_results": 100, "budget_tokens": 20_000}
 
 
+@pytest.mark.promise("5h")
 def test_over_rest_each_store_gets_its_own_token_and_nobody_the_callers(http: OverHttp, faults: Faults) -> None:
     since = faults.now()
     assert not http.recall(nonce(), **ASKED)["isError"]
     check(faults, since)
 
 
+@pytest.mark.promise("5h")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 @pytest.mark.parametrize("over", ["http", "sse"])
 async def test_over_mcp_each_store_gets_its_own_token_and_nobody_the_callers(
@@ -66,6 +68,7 @@ async def test_over_mcp_each_store_gets_its_own_token_and_nobody_the_callers(
     check(faults, since)
 
 
+@pytest.mark.promise("5i")
 @pytest.mark.parametrize("way", OVER_HTTP)
 def test_a_redirect_to_another_origin_is_told_and_not_followed(http: OverHttp, faults: Faults, way: str) -> None:
     answer = http.recall(nonce(), stores=[f"{way}-away", f"{way}-echo"])
@@ -76,6 +79,7 @@ def test_a_redirect_to_another_origin_is_told_and_not_followed(http: OverHttp, f
     assert any(key.startswith(f"{way}-away") for key in counts), "it was asked, and counted"
 
 
+@pytest.mark.promise("7a", "P45")
 def test_no_token_is_in_what_the_server_says_or_logs(http: OverHttp) -> None:
     texts = [http.client.get(path).text for path in ("/", "/stores", "/health", "/metrics")]
     texts.append(http.client.post("/search", json={"query": "x", "stores": ["memory-away"]}).text)

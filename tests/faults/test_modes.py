@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from surface.world import check_schema
+from surface.world import call, check_schema, request
 
 from callosum_mcp.surface.tools import schemas
 
+from .engine import DESCRIBED
 from .house import LONG_S, OverHttp, OverStdio, engine, nonce, over_http, over_stdio, settings, texts
 from .modes import MODES, ORDER, RETRY_AFTER_S, STDIO_ONLY
 from .running import WAYS, Faults, running
@@ -103,6 +104,7 @@ def held(faults: Faults, server: OverStdio | OverHttp, way: str, mode: str) -> d
     return answer
 
 
+@pytest.mark.promise("1a", "2f", "P1", "P2", "P5", "P10", "P11", "P34")
 @pytest.mark.parametrize(("way", "mode"), SICK)
 def test_a_sick_store_is_a_status_and_the_others_answer(faults: Faults, stdio: OverStdio, way: str, mode: str) -> None:
     answer = held(faults, stdio, way, mode)
@@ -110,17 +112,20 @@ def test_a_sick_store_is_a_status_and_the_others_answer(faults: Faults, stdio: O
     assert json.loads(answer["content"][0]["text"]) == answer["structuredContent"], "either of them is all of it"
 
 
+@pytest.mark.promise("1a", "P10")
 @pytest.mark.parametrize(("way", "mode"), [(way, mode) for way, mode in SICK if way in ("memory", "http")])
 def test_a_sick_store_is_a_status_over_http_too(faults: Faults, http: OverHttp, way: str, mode: str) -> None:
     held(faults, http, way, mode)
 
 
+@pytest.mark.promise("2e")
 def test_a_store_that_asks_for_time_says_how_much(stdio: OverStdio) -> None:
     answer = stdio.recall(nonce(), stores=["memory-ok", "loci-429"])
     said = engine(answer, "loci-429")
     assert 0 < said["retry_after_s"] <= RETRY_AFTER_S
 
 
+@pytest.mark.promise("P8", "P9")
 @pytest.mark.parametrize("mode", ["500", "refuse", "401"])
 def test_all_stores_failing_is_an_error_with_their_statuses(stdio: OverStdio, mode: str) -> None:
     names = [f"memory-{mode}", f"http-{mode}"]
@@ -131,6 +136,7 @@ def test_all_stores_failing_is_an_error_with_their_statuses(stdio: OverStdio, mo
     assert all(engine(answer, name)["status"] in ("down", "skipped") for name in names)
 
 
+@pytest.mark.promise("P16")
 def test_one_memory_in_several_stores_is_one_hit_with_all_its_sources(stdio: OverStdio) -> None:
     names = ["memory-dup", "http-dup", "sse-dup"]
     hits = stdio.recall(nonce(), stores=names, budget_tokens=8_000)["structuredContent"]["hits"]
@@ -138,6 +144,7 @@ def test_one_memory_in_several_stores_is_one_hit_with_all_its_sources(stdio: Ove
     assert sorted({source["store"] for source in hits[0]["sources"]}) == sorted(names)
 
 
+@pytest.mark.promise("7b")
 @pytest.mark.parametrize("way", [way for way in WAYS if way != "loci"])
 def test_control_characters_of_a_store_reach_nobody(stdio: OverStdio, way: str) -> None:
     found = texts(stdio.recall(nonce(), stores=[f"{way}-inject"], budget_tokens=8_000))
@@ -146,6 +153,7 @@ def test_control_characters_of_a_store_reach_nobody(stdio: OverStdio, way: str) 
         assert not [char for char in text if unicodedata.category(char) == "Cc" and char not in "\n\t"]
 
 
+@pytest.mark.promise("2f")
 def test_dates_that_hang_cost_the_stores_time_once(tmp_path: Path) -> None:
     """The store answers its search and hangs in a later step; a question of time has several such steps."""
     with running({"facts": "loci", "memory": "memory"}) as faults:
@@ -159,6 +167,7 @@ def test_dates_that_hang_cost_the_stores_time_once(tmp_path: Path) -> None:
     assert any(f"facts keeps {asked}" in text for text in texts(answer))
 
 
+@pytest.mark.promise("3f", "P41")
 def test_twenty_slow_questions_at_once_take_the_time_of_one(tmp_path: Path) -> None:
     with running({"memory": "memory", "engine": "http"}) as faults:
         with over_stdio(settings(tmp_path, faults)) as server:
@@ -172,6 +181,20 @@ def test_twenty_slow_questions_at_once_take_the_time_of_one(tmp_path: Path) -> N
             assert time.monotonic() - before < GUARD_S < 20
 
 
+@pytest.mark.promise("7f")
+@pytest.mark.parametrize("way", ["http", "sse", "stdio"])
+def test_what_an_engine_says_of_its_tools_reaches_no_caller(tmp_path: Path, way: str) -> None:
+    with running({"engine": way}) as faults:
+        with over_stdio(settings(tmp_path, faults)) as server:
+            assert engine(server.recall(nonce(), detail="detailed", trace=True), "engine")["status"] == "up"
+            server.pipe.write(
+                request(900, "tools/list"), call(901, "list_stores", probe=True), call(902, "ask", query="x")
+            )
+            assert all("result" in server.pipe.answer(identity) for identity in (900, 901, 902))
+            assert DESCRIBED.partition(":")[0] not in json.dumps(server.pipe.messages())
+
+
+@pytest.mark.promise("P39")
 @pytest.mark.parametrize("way", ["http", "sse"])
 def test_a_server_that_forgot_our_session_is_asked_in_a_new_one(tmp_path: Path, way: str) -> None:
     with running({"engine": way}) as faults:
@@ -182,6 +205,7 @@ def test_a_server_that_forgot_our_session_is_asked_in_a_new_one(tmp_path: Path, 
             assert any(asked in text for text in texts(server.recall(asked)))
 
 
+@pytest.mark.promise("2b", "P13", "P15", "P51")
 def test_a_store_that_refuses_is_left_alone_for_a_thousand_questions(tmp_path: Path) -> None:
     with running({"sick": "memory"}) as faults:
         faults.set("sick", "refuse")
@@ -199,6 +223,7 @@ def test_a_store_that_refuses_is_left_alone_for_a_thousand_questions(tmp_path: P
             assert engine(server.recall("Hermes"), "sick")["status"] == "up"
 
 
+@pytest.mark.promise("5h")
 def test_what_a_caller_sends_as_its_token_reaches_no_store(tmp_path: Path) -> None:
     with running({"memory": "memory", "engine": "http", "events": "sse"}) as faults:
         faults.set("*", "echo-headers")
@@ -212,6 +237,7 @@ def test_what_a_caller_sends_as_its_token_reaches_no_store(tmp_path: Path) -> No
     assert "inbound-s3cret" not in json.dumps(came) + " ".join(found)
 
 
+@pytest.mark.promise("8c", "P42")
 @pytest.mark.parametrize("mode", ["ok", "hang", "no-exit-on-eof", "garbage-stdout"])
 def test_the_children_of_a_server_end_with_it(tmp_path: Path, mode: str) -> None:
     with running({"child": "stdio", "well": "memory"}) as faults:

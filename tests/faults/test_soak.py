@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.promise("3f")
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at processes in /proc")
 def test_nothing_is_lost_swapped_or_left_over_in_a_short_soak(tmp_path: Path) -> None:
     file = tmp_path / "soak.json"

@@ -105,6 +105,7 @@ async def test_a_name_is_taken_once(admin: Administration) -> None:
         await admin.add_store(new("http://127.0.0.1:9", name="base"))
 
 
+@pytest.mark.promise("6a")
 @pytest.mark.parametrize(
     ("url", "said"),
     [
@@ -275,6 +276,7 @@ async def test_every_knob_is_told_as_it_is_when_nothing_changes(admin: Administr
     assert (await admin.configure({knob: getattr(Knobs(deadline_s=10, per_store_timeout_s=10), knob)})).changed == []
 
 
+@pytest.mark.promise("4f")
 @pytest.mark.parametrize(
     ("changes", "error", "said"),
     [
@@ -321,6 +323,7 @@ async def test_changes_are_told_old_and_new_and_in_force_at_once(federation: Fed
     assert [shown.id for shown in (await federation.recall(ASK)).hits] == ["base:1"]
 
 
+@pytest.mark.promise("4b")
 async def test_a_call_keeps_the_settings_it_started_with() -> None:
     arrived, gate = anyio.Event(), anyio.Event()
 
@@ -375,6 +378,7 @@ async def test_closing_closes_every_store(federation: Federation, admin: Adminis
     assert isinstance(adapter, ScriptedStore) and adapter.closed
 
 
+@pytest.mark.promise("7a")
 @pytest.mark.parametrize(
     ("url", "shown"),
     [

@@ -60,6 +60,7 @@ def opened(breaker: Breaker, status: StoreStatus = DOWN, times: int = breakers.I
     return refusal
 
 
+@pytest.mark.promise("2a")
 def test_five_failures_in_a_row_open_it(breaker: Breaker) -> None:
     for _ in range(4):
         breaker.record(DOWN)
@@ -75,6 +76,7 @@ def test_an_answer_in_between_starts_the_count_anew(breaker: Breaker) -> None:
     assert breaker.circuit == "closed"
 
 
+@pytest.mark.promise("2a")
 def test_half_of_ten_calls_in_a_minute_open_it(breaker: Breaker, time: Time) -> None:
     for _ in range(4):
         breaker.record(DOWN)
@@ -94,6 +96,7 @@ def test_failures_of_a_minute_ago_do_not_count(breaker: Breaker, time: Time) -> 
     assert breaker.circuit == "closed"
 
 
+@pytest.mark.promise("2c")
 def test_one_alone_tries_after_the_wait(breaker: Breaker, time: Time) -> None:
     assert opened(breaker).retry_after_s == pytest.approx(2.0)
     time.now += 2.0
@@ -103,6 +106,7 @@ def test_one_alone_tries_after_the_wait(breaker: Breaker, time: Time) -> None:
     assert isinstance(other, Refusal) and other.retry_after_s == 0.1
 
 
+@pytest.mark.promise("2c")
 def test_its_success_closes_the_breaker_and_its_failure_doubles_the_wait(breaker: Breaker, time: Time) -> None:
     opened(breaker)
     waits: list[float] = []
@@ -136,6 +140,7 @@ def test_one_who_tried_and_was_cancelled_lets_another_try(breaker: Breaker, time
     assert breaker.admit() == Pass(trying=True)
 
 
+@pytest.mark.promise("2e")
 def test_a_store_that_asks_for_time_gets_it_at_once(breaker: Breaker, time: Time) -> None:
     slow_down = StoreStatus(engine="s", status="down", reason="rate_limited", detail="429", retry_after_s=30.0)
     assert opened(breaker, slow_down, times=1).retry_after_s == pytest.approx(30)
@@ -150,6 +155,7 @@ def test_no_store_can_ask_to_be_left_alone_for_more_than_an_hour(breaker: Breake
     assert opened(breaker, slow_down, times=1).retry_after_s == pytest.approx(3_600)
 
 
+@pytest.mark.promise("2d")
 def test_a_token_that_was_refused_is_not_sent_again(breaker: Breaker, time: Time) -> None:
     denied = StoreStatus(engine="s", status="down", reason="auth_failed", detail="401")
     assert opened(breaker, denied, times=1).retry_after_s is None
@@ -163,6 +169,7 @@ def test_a_store_is_blamed_for_a_timeout_only_if_it_had_time(ms: float, own_s: f
     assert blamed(late, own_s) is counts
 
 
+@pytest.mark.promise("2c")
 @given(st.lists(st.sampled_from(["fail", "answer", "wait"]), max_size=80))
 def test_it_never_stays_open_for_good_and_never_lets_two_try(steps: list[str]) -> None:
     time = Time()
@@ -208,6 +215,7 @@ def last(answers: list[RecallResult], name: str = "sick") -> EngineOut:
     return next(engine for engine in answers[-1].engines if engine.engine == name)
 
 
+@pytest.mark.promise("2b")
 async def test_a_store_that_refuses_is_asked_five_times_and_then_left_alone() -> None:
     store, adapter = counting(StoreRefused("nothing listens"))
     answers = await asked_often(federation(store, scripted("well", hit("well", "1", "Hermes"))), 60)
@@ -219,6 +227,7 @@ async def test_a_store_that_refuses_is_asked_five_times_and_then_left_alone() ->
     assert answers[-1].partial and answers[-1].hits
 
 
+@pytest.mark.promise("P51")
 async def test_nothing_found_without_a_store_that_is_left_alone_is_unknown() -> None:
     answers = await asked_often(federation(counting(StoreError("broken"))[0], scripted("well")))
     assert {answer.answer_kind for answer in answers} == {"unknown"}
@@ -251,6 +260,7 @@ async def test_these_are_not_asked_a_second_time(fault: StoreError, reason: str)
     assert answers[-1].partial
 
 
+@pytest.mark.promise("2d")
 async def test_a_probe_by_hand_asks_it_all_the_same_and_an_answer_closes_the_breaker(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -268,6 +278,7 @@ async def test_a_probe_by_hand_asks_it_all_the_same_and_an_answer_closes_the_bre
     assert last(answers).status == "up"
 
 
+@pytest.mark.promise("2g")
 async def test_a_caller_in_a_hurry_does_not_get_a_store_left_alone() -> None:
     spec = StoreSpec(name="sick", type="scripted")
     asking = federation(Store.of(spec, ScriptedStore(spec, gate=anyio.Event())), scripted("well"))
@@ -276,6 +287,7 @@ async def test_a_caller_in_a_hurry_does_not_get_a_store_left_alone() -> None:
         assert last([answer]).reason == "timeout"
 
 
+@pytest.mark.promise("2g")
 async def test_a_call_that_is_cancelled_while_it_tries_lets_the_next_one_try(monkeypatch: pytest.MonkeyPatch) -> None:
     store, adapter = counting(StoreError("broken"))
     asking = federation(store, scripted("well"))

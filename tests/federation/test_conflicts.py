@@ -45,6 +45,7 @@ def ids(answer: RecallResult) -> list[str]:
     return [found.id for found in answer.hits]
 
 
+@pytest.mark.promise("P27")
 async def test_the_winner_moves_directly_before_the_first_of_its_losers() -> None:
     now = time.time()
     live = [

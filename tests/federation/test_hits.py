@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import anyio
+import pytest
 from support.data import federation, scripted
 
 from callosum_mcp.errors import StoreError
@@ -36,6 +37,7 @@ async def test_each_store_is_asked_for_no_more_than_it_can_give() -> None:
     assert [query.limit for query in (await asked_of(store)).queries] == [500, 100]
 
 
+@pytest.mark.promise("P22")
 async def test_a_floor_drops_known_relevance_below_it_and_nothing_else() -> None:
     hits = [
         hit("a", "low", "w", relevance=0.2),
@@ -68,6 +70,7 @@ async def test_types_topics_and_times_are_filtered_before_ranks_are_given() -> N
     assert (ids(answer), answer.engines[0].detail) == (["a:1"], "1 hits of unknown age left out")
 
 
+@pytest.mark.promise("P25")
 async def test_superseded_hits_take_no_rank_and_are_shown_when_asked_for() -> None:
     hits = [
         hit("a", "old", "x", superseded_at=5.0),

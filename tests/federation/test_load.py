@@ -66,6 +66,7 @@ class Callers:
             self.errors[number] = error
 
 
+@pytest.mark.promise("3a")
 async def test_identical_questions_share_one_fan_out() -> None:
     store, adapter = gated(hit("a", "1", "Hermes uses 8443"))
     callers = Callers(federation(store))
@@ -94,6 +95,7 @@ async def test_the_shape_of_an_answer_is_each_callers_own() -> None:
     assert plain.trace is None and traced.trace is not None
 
 
+@pytest.mark.promise("3a")
 @pytest.mark.parametrize("more", [{"n_results": 3}, {"query": "another"}, {"types": ["fact"]}, {"timeout_ms": 900}])
 async def test_different_questions_share_nothing(more: dict[str, object]) -> None:
     store, adapter = gated(hit("a", "1", "Hermes uses 8443", type="fact"))
@@ -106,6 +108,7 @@ async def test_different_questions_share_nothing(more: dict[str, object]) -> Non
     assert len(adapter.queries) == 2
 
 
+@pytest.mark.promise("1f")
 async def test_those_who_share_keep_their_answer_when_the_first_goes_away() -> None:
     store, adapter = gated(hit("a", "1", "Hermes uses 8443"))
     callers = Callers(federation(store))
@@ -152,6 +155,7 @@ async def test_everybody_is_told_of_every_store() -> None:
     assert told == {1: ["a"], 2: ["a"]}
 
 
+@pytest.mark.promise("3e")
 async def test_no_answer_is_kept_unless_asked_for() -> None:
     asking = federation(scripted("a", hit("a", "1", "Hermes")))
     for _ in range(3):
@@ -175,6 +179,7 @@ async def test_a_change_of_the_settings_forgets_what_was_kept() -> None:
     assert asking.state.stores.get("a").connection.calls == 2
 
 
+@pytest.mark.promise("3e")
 async def test_an_answer_without_a_store_is_never_kept() -> None:
     asking = federation(scripted("a", hit("a", "1", "x")), scripted("b", fault=StoreError("broken")), cache_s=30)
     for _ in range(3):
@@ -182,6 +187,7 @@ async def test_an_answer_without_a_store_is_never_kept() -> None:
     assert asking.state.stores.get("a").connection.calls == 3
 
 
+@pytest.mark.promise("3e")
 async def test_the_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("callosum_mcp.federation.flights.MAX_KEPT", 2)
     asking = federation(scripted("a", hit("a", "1", "x")), cache_s=30)
@@ -190,6 +196,7 @@ async def test_the_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asking.state.stores.get("a").connection.calls == 4
 
 
+@pytest.mark.promise("3b")
 async def test_one_call_too_many_is_refused_in_clear_words() -> None:
     store, adapter = gated(hit("a", "1", "Hermes"))
     callers = Callers(federation(store, max_in_flight=2, max_queued=1))
@@ -205,6 +212,7 @@ async def test_one_call_too_many_is_refused_in_clear_words() -> None:
     }
 
 
+@pytest.mark.promise("3b")
 async def test_a_call_that_waits_past_its_deadline_is_refused() -> None:
     store, adapter = gated(hit("a", "1", "Hermes"))
     callers = Callers(federation(store, max_in_flight=1))
@@ -216,6 +224,7 @@ async def test_a_call_that_waits_past_its_deadline_is_refused() -> None:
     assert isinstance(callers.errors[2], Overloaded) and 1 in callers.answers
 
 
+@pytest.mark.promise("3b")
 async def test_a_place_is_free_again_after_a_call_was_cancelled() -> None:
     store, adapter = gated(hit("a", "1", "Hermes"))
     asking = federation(store, max_in_flight=1, max_queued=0)
@@ -225,6 +234,7 @@ async def test_a_place_is_free_again_after_a_call_was_cancelled() -> None:
     assert (await asking.fetch(FetchRequest(id="a:1"))).id == "a:1"
 
 
+@pytest.mark.promise("3c")
 async def test_a_store_is_sent_no_more_calls_at_once_than_it_may_get() -> None:
     store, adapter = gated(hit("a", "1", "Hermes"), concurrency=3)
     callers = Callers(federation(store))
@@ -249,6 +259,7 @@ async def test_a_store_that_is_crowded_says_so_when_time_is_up() -> None:
     assert "1 calls were before it" in (callers.answers[4].engines[0].detail or "")
 
 
+@pytest.mark.promise("1g")
 async def test_a_soft_deadline_returns_with_those_who_answered() -> None:
     slow, adapter = gated(hit("a", "1", "Hermes"))
     asking = federation(slow, scripted("b", hit("b", "2", "Hermes uses 8443")), soft_deadline_s=0.05)
@@ -261,6 +272,7 @@ async def test_a_soft_deadline_returns_with_those_who_answered() -> None:
     assert adapter.cancelled == 1
 
 
+@pytest.mark.promise("1g")
 async def test_a_soft_deadline_waits_for_the_first_answer() -> None:
     slow, adapter = gated(hit("a", "1", "Hermes"))
     callers = Callers(federation(slow, soft_deadline_s=0.02))

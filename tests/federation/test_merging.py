@@ -57,6 +57,7 @@ async def recalled(order: Sequence[int], factor: float, mode: FusionMode, *more:
     return {key: value for key, value in wire.items() if key not in ("took_ms", "tokens", "engines")}
 
 
+@pytest.mark.promise("P23")
 @settings(max_examples=40, deadline=None)
 @given(st.permutations(range(4)), st.floats(0.01, 100), modes, st.booleans())
 async def test_neither_speed_nor_scores_nor_an_empty_store_change_a_byte(
@@ -77,12 +78,14 @@ async def test_a_memory_of_two_stores_stands_once_with_both_sources(mode: Fusion
     assert f"{shown.sources[0].store}:{shown.sources[0].id}" == shown.id
 
 
+@pytest.mark.promise("P17")
 async def test_near_duplicates_are_marked_and_not_dropped() -> None:
     texts = ["the edge host was moved to the new rack", "the edge host was moved to a new rack", "the tide is low"]
     answer = await federation(scripted("a", *(hit("a", str(n), text) for n, text in enumerate(texts)))).recall(ASK)
     assert [(shown.id, shown.similar_to) for shown in answer.hits] == [("a:0", None), ("a:1", "a:0"), ("a:2", None)]
 
 
+@pytest.mark.promise("P17")
 async def test_texts_that_differ_in_a_number_are_neither_merged_nor_similar() -> None:
     texts = [f"Hermes listens on port {port} of the edge host" for port in (22, 49222)]
     answer = await federation(scripted("a", hit("a", "1", texts[0])), scripted("b", hit("b", "1", texts[1]))).recall(

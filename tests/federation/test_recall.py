@@ -132,6 +132,7 @@ async def test_all_stores_failing_is_an_error_with_their_statuses() -> None:
     assert states(failed.value.answer) == [("a", "down", "refused"), ("b", "down", "error")]
 
 
+@pytest.mark.promise("P8")
 async def test_a_required_store_that_fails_fails_the_call() -> None:
     asking = federation(
         scripted("a", more={"required": True}, fault=StoreError("broken")), scripted("b", hit("b", "1", "one"))
@@ -149,6 +150,7 @@ async def test_a_default_store_that_does_not_run_is_no_fault() -> None:
         await federation(lacking).recall(ASK)
 
 
+@pytest.mark.promise("P9")
 @pytest.mark.parametrize(
     ("found", "failing", "kind"), [(0, False, "none"), (0, True, "unknown"), (1, True, "single"), (2, False, "many")]
 )
@@ -159,6 +161,7 @@ async def test_nothing_found_is_only_said_where_every_store_answered(found: int,
     assert (answer.answer_kind, answer.partial) == (kind, failing)
 
 
+@pytest.mark.promise("1a")
 async def test_a_hanging_store_costs_its_own_time_and_no_more() -> None:
     slow = scripted("slow", more={"timeout_s": 0.05}, gate=anyio.Event())
     asking = federation(slow, scripted("fast", hit("fast", "1", "one")), per_store_timeout_s=300, deadline_s=600)
@@ -174,6 +177,7 @@ async def adapter_now(store: Store) -> ScriptedStore:
         return adapter
 
 
+@pytest.mark.promise("1b", "P52")
 @pytest.mark.parametrize(
     "knobs", [{"deadline_s": 0.05, "per_store_timeout_s": 300}, {"deadline_s": 600, "per_store_timeout_s": 0.05}]
 )
@@ -183,6 +187,7 @@ async def test_the_smaller_of_deadline_and_store_timeout_wins(knobs: dict[str, f
         assert states(await asking.recall(ASK))[0] == ("slow", "down", "timeout")
 
 
+@pytest.mark.promise("1b", "P4")
 async def test_a_stores_own_timeout_may_be_longer_than_the_usual_one() -> None:
     gate = anyio.Event()
     patient = scripted("patient", hit("patient", "1", "one"), more={"timeout_s": 300}, gate=gate)
@@ -198,6 +203,7 @@ async def test_a_stores_own_timeout_may_be_longer_than_the_usual_one() -> None:
     assert states(answer) == [("patient", "up", None), ("usual", "down", "timeout")]
 
 
+@pytest.mark.promise("1c", "P52")
 async def test_a_callers_timeout_shortens_the_call_and_never_lengthens_it() -> None:
     asking = federation(scripted("slow", gate=anyio.Event()), scripted("fast"), deadline_s=600, per_store_timeout_s=300)
     with anyio.fail_after(5):
@@ -231,6 +237,7 @@ async def test_statuses_come_as_the_stores_answer_but_the_order_of_the_answer_is
     )
 
 
+@pytest.mark.promise("P41")
 async def test_many_questions_at_once_do_not_wait_for_each_other() -> None:
     arrived, gate = list[int](), anyio.Event()
 

@@ -24,6 +24,7 @@ from tests.cli.shell import FakeMemory
 from .reloading import Running, memory, running, written
 
 
+@pytest.mark.promise("4a")
 async def test_a_changed_file_is_in_force_and_what_did_not_change_keeps_its_connection(
     tmp_path: Path, a: FakeMemory, b: FakeMemory
 ) -> None:
@@ -84,6 +85,7 @@ def with_the_old_time(path: Path, text: str) -> None:
     os.utime(path, ns=(seen.st_atime_ns, seen.st_mtime_ns))
 
 
+@pytest.mark.promise("4a")
 @pytest.mark.parametrize("replace", [by_rename, by_link, with_the_old_time])
 async def test_a_file_that_takes_the_others_place_is_seen(
     tmp_path: Path, a: FakeMemory, b: FakeMemory, replace: Callable[[Path, str], None]
@@ -95,6 +97,7 @@ async def test_a_file_that_takes_the_others_place_is_seen(
             assert here.names() == names
 
 
+@pytest.mark.promise("P38")
 async def test_a_file_that_is_still_being_written_is_left_alone(tmp_path: Path, a: FakeMemory, b: FakeMemory) -> None:
     async with running(tmp_path, written(memory("one", a.url))) as here:
         text = written(memory("one", a.url), memory("two", b.url))
@@ -118,6 +121,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.promise("4a", "P38")
 @pytest.mark.parametrize("fault", sorted(BROKEN))
 async def test_a_broken_file_leaves_the_last_good_settings_says_so_once_and_is_forgotten_when_mended(
     tmp_path: Path, a: FakeMemory, caplog: pytest.LogCaptureFixture, fault: str
@@ -183,6 +187,7 @@ async def test_a_file_that_comes_into_being_is_read(
         assert listed.config_file == str(here.file)
 
 
+@pytest.mark.promise("4b")
 async def test_a_call_in_flight_finishes_on_the_stores_it_started_with(
     tmp_path: Path, a: FakeMemory, b: FakeMemory
 ) -> None:

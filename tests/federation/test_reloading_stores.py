@@ -18,6 +18,7 @@ from tests.cli.shell import FakeMemory
 from .reloading import Running, added, memory, running, written
 
 
+@pytest.mark.promise("2d")
 async def test_a_new_token_is_a_new_connection_and_a_store_that_refused_the_old_one_is_asked_again(
     tmp_path: Path, a: FakeMemory
 ) -> None:
@@ -92,6 +93,7 @@ async def test_managed_stores_stay_with_their_connections_and_changes(tmp_path: 
         assert here.names() == ["two"]
 
 
+@pytest.mark.promise("4c")
 async def test_a_store_that_another_process_adds_or_removes_is_seen(tmp_path: Path, a: FakeMemory) -> None:
     async with running(tmp_path, written(memory("one", a.url))) as here:
         other = Overlay(tmp_path / "runtime-stores.json", lambda variable, keyring: None)
@@ -103,6 +105,7 @@ async def test_a_store_that_another_process_adds_or_removes_is_seen(tmp_path: Pa
         assert here.names() == ["one"]
 
 
+@pytest.mark.promise("4e")
 async def test_an_overlay_that_becomes_corrupt_leaves_the_managed_stores_and_is_said(
     tmp_path: Path, a: FakeMemory
 ) -> None:

@@ -69,6 +69,7 @@ def long_hit(name: str, text: str = "word " * 2_000, **more: Any) -> Hit:
     return Hit(store="s", id=name, text=text, **more)
 
 
+@pytest.mark.promise("3d", "P32")
 @settings(max_examples=150, deadline=None)
 @given(
     st.lists(hits, max_size=12),
@@ -124,6 +125,7 @@ def test_those_that_are_down_are_told_first_where_room_is_short() -> None:
     assert answer.partial
 
 
+@pytest.mark.promise("P32")
 def test_what_was_left_out_is_said_with_the_way_to_get_it() -> None:
     found = [long_hit(str(n)) for n in range(10)]
     answer = shape(gathered(*found, old=(long_hit("old"),)), budget_tokens=600, detail="concise")

@@ -55,6 +55,7 @@ def test_contributions_add_up_to_the_score(given_lists: list[RankedList], k: int
         assert max(part.value for part in item.parts) == item.score
 
 
+@pytest.mark.promise("P21")
 @pytest.mark.parametrize("mode", ["pooled", "rrf", "rrf_pct", "percentile"])
 def test_a_store_without_the_memory_has_no_vote(mode: FusionMode) -> None:
     one, two = ranked("a", "X", "hermes a", "Y"), ranked("b", "hermes b", "hermes c")
@@ -62,6 +63,7 @@ def test_a_store_without_the_memory_has_no_vote(mode: FusionMode) -> None:
     assert [(part.address, part.rank) for part in x.parts] == [("a:1", 1)]
 
 
+@pytest.mark.promise("P21")
 def test_a_rank_counts_from_1() -> None:
     assert [(item.score, item.store_rank) for item in rrf([ranked("a", "x")], 60)] == [(1 / 61, 1)]
 
@@ -84,6 +86,7 @@ def test_rrf_pct_breaks_ties_by_percentile() -> None:
     assert ids(rrf_pct([short, long]))[:4] == ["short:1", "long:1", "long:2", "short:2"]
 
 
+@pytest.mark.promise("P21")
 @pytest.mark.filterwarnings("ignore")  # numba, which compiles ranx, warns of its own types at any moment
 @pytest.mark.skipif(find_spec("ranx") is None, reason="ranx is not installed; the extra dev has it")
 def test_rrf_agrees_with_ranx_on_overlapping_lists(monkeypatch: pytest.MonkeyPatch) -> None:

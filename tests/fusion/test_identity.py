@@ -28,6 +28,7 @@ def one(*hits: Hit) -> bool:
     return len(set(groups(hits))) == 1
 
 
+@pytest.mark.promise("P19")
 @pytest.mark.parametrize(
     "other",
     [
@@ -43,6 +44,7 @@ def test_the_same_text_is_one_memory(other: str) -> None:
     assert one(memory(f"{SENTENCE} {'und so weiter ' * 30}"), memory(f"{other.rstrip(' .')} {'und so weiter ' * 30}"))
 
 
+@pytest.mark.promise("P16")
 @given(st.text("aäéñǚ한글ドABC 12.-", min_size=1, max_size=150).filter(str.strip))
 def test_normal_form_white_space_and_case_never_matter(text: str) -> None:
     other = "  ".join(unicodedata.normalize("NFD", text).upper().split(" "))
@@ -71,6 +73,7 @@ def test_texts_that_contradict_each_other_stay_two_even_under_one_address(first:
     assert not similar(Sketch.of(memory(first)), Sketch.of(memory(second))) or "Alice" in first
 
 
+@pytest.mark.promise("P19")
 def test_one_address_is_one_memory_where_the_texts_agree() -> None:
     first, second = "Hermes answers on port 22", "Port 22 is where Hermes answers."
     assert one(memory(first, "doc://1"), memory(second, "doc://1"))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -52,12 +53,14 @@ def test_an_empty_store_changes_nothing(
     assert bytes_of(fused(mode, more, k=k)) == bytes_of(fused(mode, given_lists, k=k))
 
 
+@pytest.mark.promise("P20")
 @given(lists(), modes, constants)
 def test_weight_0_is_as_if_the_store_were_not_there(given_lists: list[RankedList], mode: FusionMode, k: int) -> None:
     there = [one for one in given_lists if one.weight > 0]
     assert bytes_of(fused(mode, given_lists, k=k)) == bytes_of(fused(mode, there, k=k))
 
 
+@pytest.mark.promise("P23")
 @given(lists(), modes, constants)
 def test_the_order_is_total_and_every_hit_is_there_once(
     given_lists: list[RankedList], mode: FusionMode, k: int
@@ -78,6 +81,7 @@ def test_a_stores_own_order_is_kept(given_lists: list[RankedList], mode: FusionM
         assert ranks == (list(range(1, len(one.hits) + 1)) if one.weight > 0 else [])
 
 
+@pytest.mark.promise("P20")
 @given(lists(), modes, constants, st.data())
 def test_doubling_a_weight_never_lowers_its_hits(
     given_lists: list[RankedList], mode: FusionMode, k: int, data: st.DataObject

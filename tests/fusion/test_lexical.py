@@ -10,6 +10,7 @@ from callosum_mcp.fusion.lexical import fold, query_terms, stem, text_scores
 from callosum_mcp.testing import NASTY_QUERIES
 
 
+@pytest.mark.promise("P28")
 @pytest.mark.parametrize(
     ("query", "right", "wrong"),
     [

@@ -82,6 +82,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "runtime-stores.json"
 
 
+@pytest.mark.promise("4d")
 def test_a_kill_at_any_byte_of_a_write_leaves_the_old_file_or_the_new_one(path: Path) -> None:
     write_entries(path, {"name": "old", "type": "seren_loci", "url": "http://127.0.0.1:7422"})
     done = subprocess.run(
@@ -95,6 +96,7 @@ def test_a_kill_at_any_byte_of_a_write_leaves_the_old_file_or_the_new_one(path: 
     assert left == [path.name, f"{path.name}.lock"], "what was half written is taken away by the next write"
 
 
+@pytest.mark.promise("4d")
 def test_a_process_killed_at_random_moments_never_loses_what_it_said_was_written(path: Path) -> None:
     chance, said = random.Random(6), 0
     for _ in range(6):

@@ -116,6 +116,7 @@ def test_a_missing_file_means_no_managed_stores(path: Path) -> None:
     assert (overlay.load(), overlay.notes, path.parent.exists()) == ([], [], False)
 
 
+@pytest.mark.promise("4e")
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -323,6 +324,7 @@ def test_two_threads_that_write_lose_nothing_of_each_other(path: Path) -> None:
     assert {spec.name for spec in overlay_at(path).load()} == expected
 
 
+@pytest.mark.promise("4c")
 def test_two_processes_that_write_lose_nothing_of_each_other(path: Path) -> None:
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(path), prefix, "10"]) for prefix in "ab"]
     assert [writer.wait(60) for writer in writers] == [0, 0]

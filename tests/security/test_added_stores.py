@@ -124,6 +124,7 @@ async def test_a_name_that_nobody_knows_today_is_added_and_down(names: Names, tm
     assert health is not None and (health.status, health.detail) == ("down", "its host name is unknown")
 
 
+@pytest.mark.promise("6a")
 @pytest.mark.parametrize(
     ("more", "said"),
     [
@@ -148,6 +149,7 @@ async def test_an_overlay_is_held_to_the_same_rules(tmp_path: Path, more: dict[s
     assert await listed(made) == ["base"]
 
 
+@pytest.mark.promise("6a")
 async def test_a_command_in_an_overlay_is_nothing(tmp_path: Path) -> None:
     write_overlay(tmp_path, type="server-memory", transport={"command": "touch"}, command="touch")
     made = application(tmp_path)
@@ -194,6 +196,7 @@ async def add(running: Served, way: Any, person: Person | None, **arguments: Any
         return await client.call_tool("add_store", asked)
 
 
+@pytest.mark.promise("6b")
 @pytest.mark.parametrize("way", WAYS, ids=IDS)
 async def test_a_person_says_yes_to_a_host(
     fake: FakeSeren, names: Names, tmp_path: Path, way: Any, monkeypatch: pytest.MonkeyPatch
@@ -227,6 +230,7 @@ async def test_a_person_says_yes_to_a_host(
     assert await listed(again) == ["base", "more"]
 
 
+@pytest.mark.promise("6b")
 @pytest.mark.parametrize("answer", NOES)
 @pytest.mark.parametrize("way", WAYS, ids=IDS)
 async def test_whatever_is_not_a_yes_is_a_no(names: Names, tmp_path: Path, way: Any, answer: ElicitResult) -> None:
@@ -239,6 +243,7 @@ async def test_whatever_is_not_a_yes_is_a_no(names: Names, tmp_path: Path, way: 
     assert (len(person.asked), names.asked) == (1, [])
 
 
+@pytest.mark.promise("6b")
 @pytest.mark.parametrize("way", WAYS, ids=IDS)
 async def test_a_client_that_cannot_ask_is_told_the_setting(names: Names, tmp_path: Path, way: Any) -> None:
     with served(application(tmp_path)) as running:

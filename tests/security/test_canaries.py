@@ -185,6 +185,7 @@ def routes(url: str) -> list[str]:
     return said
 
 
+@pytest.mark.promise("7a", "P45")
 @pytest.mark.parametrize("status", [200, 500, 401])
 async def test_no_secret_leaves_the_server_by_any_tool_route_or_log(there: Parrot, config: Path, status: int) -> None:
     logged: list[str] = []
@@ -204,6 +205,7 @@ async def test_no_secret_leaves_the_server_by_any_tool_route_or_log(there: Parro
     assert CANARIES["bearer"] not in told
 
 
+@pytest.mark.promise("7a")
 @pytest.mark.parametrize("status", [200, 500])
 @pytest.mark.parametrize(
     "line",
@@ -232,6 +234,7 @@ def test_no_secret_leaves_the_command_line(there: Parrot, config: Path, line: li
     assert "Traceback" not in said
 
 
+@pytest.mark.promise("7a")
 def test_no_secret_stands_in_the_repr_of_anything(config: Path) -> None:
     loaded = load(config, environment(), config.parent)
     made = build(loaded)

@@ -66,6 +66,7 @@ def carrier(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     return request.param
 
 
+@pytest.mark.promise("6c")
 async def test_the_checked_address_is_the_one_dialled_and_the_name_stays_in_the_request(
     fake: FakeSeren, carrier: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,6 +79,7 @@ async def test_the_checked_address_is_the_one_dialled_and_the_name_stays_in_the_
     assert [asked.headers["host"] for asked in fake.requests] == [f"store.example:{port_of(fake.url)}"] * 2
 
 
+@pytest.mark.promise("6c", "P47")
 @pytest.mark.parametrize("later", [METADATA, ["0.0.0.0"], ["127.0.0.1", "fe80::1"], ["::ffff:169.254.169.254"]])
 async def test_a_name_that_leads_elsewhere_later_is_not_followed(
     fake: FakeSeren, carrier: str, monkeypatch: pytest.MonkeyPatch, later: list[str]
@@ -103,6 +105,7 @@ async def test_a_name_of_this_machine_that_leads_elsewhere_is_not_followed(
     await http.aclose()
 
 
+@pytest.mark.promise("6d")
 @pytest.mark.parametrize("host", ["169.254.169.254", "2852039166", "other.example", "10.0.0.1", "evil.example%00"])
 async def test_a_url_that_got_past_every_check_is_still_not_dialled(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
     names = resolving(monkeypatch, HERE)
@@ -148,6 +151,7 @@ async def test_the_system_is_asked_for_each_address_once() -> None:
     assert await system_lookup("127.0.0.1") == ["127.0.0.1"]
 
 
+@pytest.mark.promise("6e")
 async def test_a_redirect_is_not_followed(fake: FakeSeren, carrier: str, monkeypatch: pytest.MonkeyPatch) -> None:
     resolving(monkeypatch, HERE)
     fake.mode = "redirect"
@@ -215,6 +219,7 @@ async def test_tls_is_spoken_with_the_name_and_not_with_the_address(
     assert (named, names.asked) == (["store.example"], ["store.example"])
 
 
+@pytest.mark.promise("6c")
 @pytest.mark.parametrize("path", ["/mcp", "/sse"])
 async def test_an_engine_behind_mcp_is_dialled_the_same_way(
     path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -240,6 +245,7 @@ async def failing(spec: StoreSpec, seconds: float = 20) -> str:
     return engine.detail or ""
 
 
+@pytest.mark.promise("6e")
 async def test_an_sse_engine_that_names_another_place_for_messages_is_not_followed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -80,6 +80,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.promise("6d")
 @pytest.mark.parametrize(("url", "said"), REFUSED)
 def test_a_url_that_can_be_read_in_two_ways_is_refused(url: str, said: str) -> None:
     with pytest.raises(ValueError) as refused:
@@ -107,6 +108,7 @@ def test_a_url_is_kept_as_it_is_written_in_full(url: str, whole: str) -> None:
     assert target_of(url).url == whole
 
 
+@pytest.mark.promise("6b")
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.9.1", "[::1]", "[::ffff:127.0.0.1]", "localhost", "a.localhost"])
 def test_loopback_is_always_allowed(host: str) -> None:
     target = target_of(f"http://{host}:7420")
@@ -148,6 +150,7 @@ FORBIDDEN = [
 ]
 
 
+@pytest.mark.promise("6d", "P47")
 @pytest.mark.parametrize(("address", "kind"), FORBIDDEN)
 def test_some_addresses_are_refused_whatever_is_allowed_but_the_very_address(address: str, kind: str) -> None:
     everything = rules_of(["store.example", "*.example", "0.0.0.0/0", "::/0"]).agreeing(["store.example", address])
@@ -159,6 +162,7 @@ def test_some_addresses_are_refused_whatever_is_allowed_but_the_very_address(add
         assert rules_of([address]).problem("store.example", found) is None
 
 
+@pytest.mark.promise("6b")
 @pytest.mark.parametrize(
     ("entries", "host", "address", "allowed"),
     [
@@ -244,6 +248,7 @@ def test_an_ipv4_address_is_judged_alike_in_every_form_that_is_not_refused(numbe
             target_of(f"http://{form}")
 
 
+@pytest.mark.promise("6d")
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["64:ff9b::", "64:ff9b:1::", "::"]))
 def test_what_is_forbidden_is_so_behind_every_translator(number: int, prefix: str) -> None:
     inside = IPv4Address(number)

@@ -86,6 +86,7 @@ def broken() -> Any:
     return store
 
 
+@pytest.mark.promise("7e")
 async def test_a_call_is_logged_by_its_shape(tmp_path: Path, stream: Stream) -> None:
     set_up(tmp_path)
     await asked(scripted("s", hit("s", "1", MEMORY)), broken())
@@ -98,6 +99,7 @@ async def test_a_call_is_logged_by_its_shape(tmp_path: Path, stream: Stream) -> 
     assert not any(text in said for text in (QUESTION, MEMORY, SECRET, "7f3a9c"))
 
 
+@pytest.mark.promise("7e")
 async def test_questions_are_logged_where_the_settings_say_so_and_secrets_even_then_not(
     tmp_path: Path, stream: Stream
 ) -> None:
@@ -121,6 +123,7 @@ def test_libraries_that_carry_questions_are_heard_without_their_words(
     assert len(lines) == 1 and lines[0].startswith(f"WARNING {name}: (its words are not logged")
 
 
+@pytest.mark.promise("7e")
 @pytest.mark.parametrize(
     "text",
     [

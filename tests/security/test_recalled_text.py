@@ -57,6 +57,7 @@ NEEDED = [
 ]
 
 
+@pytest.mark.promise("7b")
 @pytest.mark.parametrize(("text", "shown"), HIDDEN)
 def test_what_nobody_sees_is_taken_out(text: str, shown: str) -> None:
     assert clean(text) == shown
@@ -76,6 +77,7 @@ def test_a_clean_text_is_clean_and_keeps_every_character_that_is_seen(text: str)
     assert [c for c in cleaned if unicodedata.category(c)[0] in "LNPS" and c != "?"] == [c for c in seen if c != "?"]
 
 
+@pytest.mark.promise("7b")
 async def test_hits_are_clean_in_every_part_and_every_way() -> None:
     any_field = "\u202ex\U000e0041"
     dirty = hit(
@@ -120,6 +122,7 @@ BREAKOUTS = [
 ]
 
 
+@pytest.mark.promise("7c", "P46")
 @pytest.mark.parametrize("text", BREAKOUTS)
 async def test_nothing_in_a_hit_ends_the_answer_it_stands_in(text: str) -> None:
     async with running(scripted("s", hit("s", "1", f"memory {text}"), hit("s", "2", "another"))) as federation:
@@ -132,6 +135,7 @@ async def test_nothing_in_a_hit_ends_the_answer_it_stands_in(text: str) -> None:
     assert all(line.startswith(own) or line.startswith(("     ", "  s")) for line in page if line)
 
 
+@pytest.mark.promise("7c")
 @given(st.text(max_size=200), st.integers(0, 2**64))
 def test_a_memory_cannot_close_the_boundary_before_a_model(text: str, seed: int) -> None:
     nonce = f"{seed:024x}"
@@ -142,6 +146,7 @@ def test_a_memory_cannot_close_the_boundary_before_a_model(text: str, seed: int)
     assert not any(word in line for line in inside)
 
 
+@pytest.mark.promise("7d")
 async def test_one_large_hit_leaves_room_for_the_others() -> None:
     large = hit("s", "1", "memory " + "x" * 3_000_000, metadata={"blob": "y" * 3_000_000})
     small = [hit("s", str(n), f"memory number {n}") for n in range(2, 6)]

@@ -99,6 +99,7 @@ def test_a_url_tells_its_secrets(url: str, secrets: list[str]) -> None:
     assert list(url_secrets(url)) == secrets
 
 
+@pytest.mark.promise("7a")
 @given(st.text(min_size=6, max_size=30), st.text(max_size=20), st.text(max_size=20))
 def test_a_secret_is_found_in_every_form_it_is_sent_in(secret: str, before: str, after: str) -> None:
     mask = Mask([secret])
@@ -124,6 +125,7 @@ def test_values_of_every_kind_lose_it_and_those_without_it_stay_the_same_object(
     assert mask.value(None) is None and mask.value(Hit) is Hit
 
 
+@pytest.mark.promise("7a")
 async def test_a_store_cannot_give_back_what_it_was_given_in_any_answer() -> None:
     dirty = hit("s", "1", f"Hermes {SECRET}", title=SECRET, path=SECRET, topics=(SECRET,), metadata={"why": SECRET})
     store = scripted("s", dirty, more={"token": SecretStr(SECRET), "headers": {"X-Team": "platform"}})

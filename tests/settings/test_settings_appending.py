@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from callosum_mcp.errors import SettingsError
@@ -117,6 +117,7 @@ def _printable(value: object) -> bool:
 
 
 @settings(deadline=None)
+@example([], [{"a": "\x85"}, {"a": "b\u2028c"}, {"a": ["\u2029"]}], "block")
 @given(
     st.lists(STORE.filter(_printable), max_size=3),
     st.lists(STORE.filter(_printable), min_size=1, max_size=3),

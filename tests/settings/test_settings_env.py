@@ -156,6 +156,7 @@ def test_a_variable_does_not_hide_a_section_that_is_no_mapping(desk: Desk) -> No
     )
 
 
+@pytest.mark.promise("P37")
 def test_variables_are_expanded_wherever_a_text_may_stand(desk: Desk) -> None:
     desk.write(
         "server: {port: '${P}', bearer_token: '${env:T}', allowed_hosts: ['${H}.lan']}\n"
@@ -175,6 +176,7 @@ def test_an_empty_variable_takes_the_default_where_there_is_one(desk: Desk) -> N
     assert desk.load(environ={"EMPTY": ""}).settings.server.host == "localhost"
 
 
+@pytest.mark.promise("P37")
 @pytest.mark.parametrize("environ", [{}, {"NAS": ""}])
 def test_a_variable_that_is_not_set_is_an_error_that_names_it_and_the_line(desk: Desk, environ: dict[str, str]) -> None:
     file = desk.write("stores:\n- name: a\n  type: seren_memory\n  url: http://${NAS}:7420\n")

@@ -58,6 +58,7 @@ def test_a_token_comes_from_the_file_or_a_variable_or_the_keyring(
     assert [secret(token) for token in loaded.bearers] == ["from keyring"]
 
 
+@pytest.mark.promise("5d")
 @pytest.mark.parametrize("environ", [{}, {"T": ""}])
 def test_a_token_whose_variable_holds_nothing_is_an_error_and_never_an_open_door(
     desk: Desk, environ: dict[str, str]
@@ -89,6 +90,7 @@ def test_a_keyring_entry_without_the_package_is_an_error_that_says_how_to_instal
     assert "needs the package keyring: pip install 'callosum-mcp[keyring]'" in str(desk.error())
 
 
+@pytest.mark.promise("7a")
 def test_no_secret_is_in_what_the_settings_show_of_themselves(desk: Desk) -> None:
     desk.write(
         f"server: {{bearer_token: {CANARY}}}\nstores:\n"
@@ -138,6 +140,7 @@ def bearers(desk: Desk, environ: dict[str, str] | None = None) -> list[str | Non
     return [secret(token) for token in desk.load(environ=environ).bearers]
 
 
+@pytest.mark.promise("5c")
 def test_every_token_that_anything_names_lets_callers_in(desk: Desk, keyring: dict[tuple[str, str], str]) -> None:
     keyring["s", "u"] = "of keyring"
     desk.write("# first\n\n  one  \n#two\none\nthree", "tokens")
@@ -176,6 +179,7 @@ def test_a_store_takes_its_token_from_a_file(desk: Desk) -> None:
 NOTHING = "holds what cannot be a token: nothing, or a control character"
 
 
+@pytest.mark.promise("5d")
 @pytest.mark.parametrize(
     ("server", "line", "said"),
     [

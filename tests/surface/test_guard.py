@@ -66,6 +66,7 @@ def http(locked: Served) -> Generator[httpx2.Client]:
 CLOSED = [(method, path) for method, path in ROUTES if path not in OPEN]
 
 
+@pytest.mark.promise("5b")
 @pytest.mark.parametrize(("method", "path"), CLOSED)
 @pytest.mark.parametrize(
     "given",
@@ -88,6 +89,7 @@ def test_without_the_token_a_route_is_closed(http: httpx2.Client, method: str, p
     assert TOKEN not in answer.text and "memory" not in answer.text
 
 
+@pytest.mark.promise("5b")
 def test_the_open_routes_say_nothing_of_the_stores(http: httpx2.Client, world: World) -> None:
     before = [list(store.asked) for store in world.stores]
     assert http.get("/health").json() == {"ok": True}
@@ -106,6 +108,7 @@ def test_with_the_token_every_route_answers(http: httpx2.Client) -> None:
     assert http.get("/no/such/route", headers=BEARER).status_code == 404
 
 
+@pytest.mark.promise("5c")
 @pytest.mark.parametrize("token", [TOKEN, OTHER])
 def test_each_of_several_tokens_lets_in(http: httpx2.Client, token: str) -> None:
     assert http.get("/stores", headers={"authorization": f"Bearer {token}"}).status_code == 200
@@ -124,6 +127,7 @@ def test_another_policy_is_followed_from_the_next_request_on(world: World) -> No
         assert codes() == [401, 200]
 
 
+@pytest.mark.promise("P37")
 def test_a_client_that_sends_the_name_of_a_variable_is_told_so(http: httpx2.Client) -> None:
     answer = http.get("/stores", headers={"authorization": "Bearer ${CALLOSUM_TOKEN}"})
     assert answer.status_code == 401 and "${…}" in answer.json()["detail"]
@@ -137,6 +141,7 @@ def test_a_header_that_stands_twice_is_refused(http: httpx2.Client, name: str) -
     assert (answer.status_code, answer.json()["detail"]) == (400, f"the header {name} stands twice")
 
 
+@pytest.mark.promise("5f")
 @pytest.mark.parametrize(
     ("method", "path"), [*ROUTES, ("OPTIONS", "/search"), ("OPTIONS", "/mcp"), ("OPTIONS", "/sse")]
 )
@@ -151,6 +156,7 @@ def test_no_route_lets_another_origin_read_its_answer(
             assert answer.status_code in (401, 405)
 
 
+@pytest.mark.promise("5b")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 @pytest.mark.parametrize("transport", [http_target, sse_target])
 async def test_mcp_clients_get_in_with_the_token(locked: Served, transport: type[object], mode: str) -> None:
@@ -160,6 +166,7 @@ async def test_mcp_clients_get_in_with_the_token(locked: Served, transport: type
         assert not (await client.call_tool("recall", {"query": "Hermes"})).is_error
 
 
+@pytest.mark.promise("5e", "P48")
 @pytest.mark.parametrize(("method", "path"), ROUTES)
 def test_a_wrong_host_is_421_on_every_route_and_names_the_setting(http: httpx2.Client, method: str, path: str) -> None:
     answer = http.request(method, path, headers={**BEARER, "host": "evil.example"})
@@ -167,6 +174,7 @@ def test_a_wrong_host_is_421_on_every_route_and_names_the_setting(http: httpx2.C
     assert "server.allowed_hosts" in answer.json()["detail"] and "evil.example" in answer.json()["detail"]
 
 
+@pytest.mark.promise("5e")
 @pytest.mark.parametrize(("method", "path"), ROUTES)
 def test_a_wrong_origin_is_403_on_every_route_and_names_the_setting(
     http: httpx2.Client, method: str, path: str
@@ -183,6 +191,7 @@ def test_loopback_and_configured_hosts_are_welcome(http: httpx2.Client, host: st
     assert http.get("/ready", headers={"host": host}).status_code == 200
 
 
+@pytest.mark.promise("5e")
 @pytest.mark.parametrize(
     "host", ["", "localhost.evil.example", "127.0.0.1.evil.example", "xlocalhost", "memories.test.evil", "0"]
 )

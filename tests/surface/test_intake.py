@@ -26,6 +26,7 @@ def http(server: Served) -> Iterator[httpx2.Client]:
         yield client
 
 
+@pytest.mark.promise("5g")
 @pytest.mark.parametrize("path", ROUTES)
 def test_a_body_over_the_limit_is_413_whether_its_length_was_declared_or_not(http: httpx2.Client, path: str) -> None:
     content = b'{"query": "' + b"x" * MAX_BODY + b'"}'
@@ -42,6 +43,7 @@ def test_a_length_that_is_declared_is_refused_before_anything_of_it_is_sent(serv
         assert raw.recv(1000).startswith(b"HTTP/1.1 413 ")
 
 
+@pytest.mark.promise("5g")
 @pytest.mark.parametrize(
     "given",
     [
@@ -63,6 +65,7 @@ def test_a_body_without_a_type_is_taken_for_json(http: httpx2.Client) -> None:
     assert http.post("/search", content=b'{"query": "Hermes"}').status_code == 200
 
 
+@pytest.mark.promise("5g")
 @pytest.mark.parametrize("path", ROUTES)
 @pytest.mark.parametrize(
     ("given", "said"),

@@ -64,6 +64,7 @@ class Work:
         self.ended = "answered"
 
 
+@pytest.mark.promise("1e")
 @pytest.mark.parametrize("reads", [True, False])
 async def test_work_ends_when_its_caller_goes(reads: bool) -> None:
     work, line = Work(reads=reads), Line(part(b"{}"))
@@ -129,6 +130,7 @@ class Listens:
 CALL = json.dumps({"jsonrpc": "2.0", "id": "seven", "method": "tools/call"}).encode()
 
 
+@pytest.mark.promise("1e")
 async def test_a_session_is_told_that_its_caller_has_gone() -> None:
     app, line = Listens(), Line(part(CALL), GONE)
     await line.ask(TellsOfLeaving(app))

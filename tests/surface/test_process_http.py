@@ -34,6 +34,7 @@ from .world import (
     http_target,
     initialize,
     pipe,
+    request,
     served,
     sse_target,
     structured,
@@ -78,6 +79,7 @@ def stopped_listening(url: str) -> bool:
     return False
 
 
+@pytest.mark.promise("8f")
 def test_a_call_in_flight_is_answered_before_the_server_ends(tmp_path: Path) -> None:
     with world_in(tmp_path, federation=LONG) as world, serving(world.config) as (opened, url):
         world.memory.gate.clear()
@@ -92,6 +94,7 @@ def test_a_call_in_flight_is_answered_before_the_server_ends(tmp_path: Path) -> 
         opened.wait()
 
 
+@pytest.mark.promise("8f")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_call_that_takes_longer_than_the_grace_does_not_keep_it(tmp_path: Path, number: int) -> None:
     with world_in(tmp_path, federation=LONG) as world, serving(world.config) as (opened, url):
@@ -160,11 +163,12 @@ def wide(world: World) -> Generator[Served]:
         yield running
 
 
+@pytest.mark.promise("8e")
 async def test_a_client_that_does_not_read_holds_up_nobody_else(wide: Served) -> None:
     with deaf(wide.url) as opened, wide.client(headers={"content-type": "application/json"}) as poster:
         place = endpoint(opened)
         say(poster, place, initialize(1), INITIALIZED)
-        say(poster, place, *(call(n, "list_stores") for n in range(2, 120)))  # far more than the buffers of a socket
+        say(poster, place, *(request(n, "tools/list") for n in range(2, 152)))  # far more than the buffers of a socket
         for target in (sse_target(wide.url), http_target(wide.url)):
             async with connected(target, "legacy") as client:
                 assert structured(await client.call_tool("recall", {"query": "Hermes"}))["hits"]
@@ -175,7 +179,7 @@ async def test_progress_that_nobody_reads_does_not_hold_up_who_asks_the_same(wid
     with deaf(wide.url) as opened, wide.client(headers={"content-type": "application/json"}) as poster:
         place = endpoint(opened)
         say(poster, place, initialize(1), INITIALIZED)
-        say(poster, place, *(call(n, "list_stores") for n in range(2, 120)))
+        say(poster, place, *(request(n, "tools/list") for n in range(2, 152)))
         for n in range(200, 232):  # as many as may be in flight at once
             asked = call(n, "recall", query="Hermes shared", n_results=1 + n % 8)
             asked["params"]["_meta"] = {"progressToken": n}

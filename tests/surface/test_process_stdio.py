@@ -75,6 +75,7 @@ def within(opened: Pipe, seconds: float = GUARD_S) -> int:
     return code
 
 
+@pytest.mark.promise("8a")
 def test_nothing_but_json_rpc_reaches_stdout_whatever_is_printed(site: Path) -> None:
     with noisy(site) as opened:
         opened.write(call(2, "recall", query="Hermes"), call(3, "list_stores", probe=True))
@@ -96,6 +97,7 @@ def test_whoever_reads_stdin_besides_the_protocol_meets_its_end(site: Path) -> N
         assert opened.answer(3)["result"]["tools"]
 
 
+@pytest.mark.promise("8d")
 @pytest.mark.parametrize(
     "environ",
     [
@@ -136,6 +138,7 @@ def talk(tmp_path_factory: pytest.TempPathFactory) -> Generator[Pipe]:
         yield opened
 
 
+@pytest.mark.promise("8d")
 @pytest.mark.parametrize("number", range(len(FRAMES)), ids=list(FRAMES))
 @pytest.mark.parametrize("era", ["handshake", "modern"])
 def test_a_frame_is_understood_however_it_is_written(talk: Pipe, number: int, era: str) -> None:
@@ -153,6 +156,7 @@ def test_the_first_frame_may_begin_with_a_bom(site: Path) -> None:
         assert opened.answer(1)["result"]["serverInfo"]
 
 
+@pytest.mark.promise("8b")
 @pytest.mark.parametrize("does", BLOCKS)
 def test_the_end_of_stdin_ends_it_also_while_something_blocks(site: Path, does: str) -> None:
     with noisy(site, does) as opened:
@@ -161,6 +165,7 @@ def test_the_end_of_stdin_ends_it_also_while_something_blocks(site: Path, does: 
         assert within(opened, AFTER_THE_CLIENT_S + GUARD_S) == 0
 
 
+@pytest.mark.promise("8b")
 @pytest.mark.parametrize("does", ["", *BLOCKS])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_it_at_once_also_while_something_blocks(site: Path, does: str, number: int) -> None:
@@ -213,6 +218,7 @@ def test_a_client_that_never_reads_does_not_keep_it(tmp_path: Path, end: str) ->
                 stream.close()
 
 
+@pytest.mark.promise("8b")
 def test_a_client_that_stops_reading_ends_it_though_nothing_is_said(tmp_path: Path) -> None:
     config = write_config(tmp_path, [])
     with subprocess.Popen(
@@ -274,6 +280,7 @@ def with_parent(site: Path, does: str) -> Generator[tuple[subprocess.Popen[bytes
         parent.kill()
 
 
+@pytest.mark.promise("8b")
 @pytest.mark.parametrize("does", ["", "block a thread", "block the loop"])
 def test_the_death_of_its_parent_ends_it_also_while_something_blocks(site: Path, does: str) -> None:
     with with_parent(site, does) as (parent, server):
@@ -311,6 +318,7 @@ def offspring(log: Path) -> list[int]:
     return [entry[key] for entry in logged for key in ("started", "grandchild") if key in entry]
 
 
+@pytest.mark.promise("8c")
 @pytest.mark.parametrize("way", ["stdin", "SIGTERM", "SIGINT"])
 @pytest.mark.parametrize("query", ["Hermes", "block"])
 def test_no_child_is_left_however_it_ends(tmp_path: Path, log: Path, way: str, query: str) -> None:

@@ -61,6 +61,7 @@ def replaced(path: Path, text: str) -> None:
     new.replace(path)
 
 
+@pytest.mark.promise("5c")
 async def test_tokens_rotate_on_every_surface_without_a_restart(one: World) -> None:
     tokens = one.folder / "tokens"
     with pipe("serve", "--transport", "http", "--config", str(one.config)) as opened:
@@ -91,6 +92,7 @@ def edited(world: World, **server: Any) -> None:
     replaced(world.config, json.dumps({**sections, "stores": stores, "server": {**sections["server"], **server}}))
 
 
+@pytest.mark.promise("4a")
 def test_an_http_server_goes_by_a_file_that_was_put_in_its_files_place_and_says_what_takes_a_restart(
     one: World,
 ) -> None:
@@ -107,6 +109,7 @@ def test_an_http_server_goes_by_a_file_that_was_put_in_its_files_place_and_says_
         ]
 
 
+@pytest.mark.promise("4a")
 def test_a_stdio_server_goes_by_a_changed_file_and_keeps_answering_by_the_last_good_one(tmp_path: Path) -> None:
     with world_in(tmp_path) as world, pipe("serve", "--config", str(world.config)) as opened:
         opened.write(initialize(1), INITIALIZED)
@@ -157,6 +160,7 @@ def test_stores_added_to_one_overlay_by_two_servers_and_a_command_at_once_are_al
             eventually(lambda url=url: names_at(url) == wanted, "each server has every store")
 
 
+@pytest.mark.promise("5d")
 @pytest.mark.parametrize("slip", ["bearer_tokn", "bearer_token_env", "bearer_token_file"])
 def test_a_slip_that_would_leave_the_door_open_is_a_refusal_to_start(tmp_path: Path, slip: str) -> None:
     (tmp_path / "empty").touch()

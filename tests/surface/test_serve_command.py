@@ -52,6 +52,7 @@ def announced(opened: Pipe) -> str:
     return found.group()
 
 
+@pytest.mark.promise("8f")
 @pytest.mark.parametrize("transport", ["http", "sse"])
 async def test_a_served_port_answers_mcp_sse_and_rest_and_stops_at_a_signal(world: World, transport: str) -> None:
     with pipe("serve", "--transport", transport, "--port", "0", "--config", str(world.config)) as opened:
@@ -66,6 +67,7 @@ async def test_a_served_port_answers_mcp_sse_and_rest_and_stops_at_a_signal(worl
         assert "Traceback" not in b"".join(opened.complaints).decode()
 
 
+@pytest.mark.promise("8f")
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 async def test_an_open_sse_connection_does_not_keep_the_server_from_stopping(world: World) -> None:
     with pipe("serve", "--transport", "http", "--port", "0", "--config", str(world.config)) as opened:
@@ -98,6 +100,7 @@ def test_listening_beyond_loopback_without_a_token_is_refused(
     assert "bearer_token_env" in said and "allow_open_lan" in said
 
 
+@pytest.mark.promise("5a")
 def test_a_refusal_to_listen_is_exit_78_of_the_process(world: World) -> None:
     with pipe("serve", "--transport", "http", "--host", "0.0.0.0", "--config", str(world.config)) as opened:
         assert opened.wait() == 78

@@ -86,6 +86,7 @@ def test_pipelined_requests_are_all_answered(talk: Pipe) -> None:
     assert asked == [f"Hermes {n}" for n in identities if n % 2]
 
 
+@pytest.mark.promise("8e")
 def test_answers_do_not_wait_for_a_slow_one(talk: Pipe, world: World) -> None:
     world.memory.gate.clear()
     try:
@@ -132,6 +133,7 @@ GARBAGE = [
 ]
 
 
+@pytest.mark.promise("8a")
 def test_a_garbage_line_gets_the_error_it_is_due_and_the_server_goes_on(fresh: Pipe) -> None:
     fresh.write(initialize(1), INITIALIZED)
     fresh.answer(1)
@@ -150,11 +152,13 @@ def test_garbage_before_the_first_request_does_no_harm(fresh: Pipe) -> None:
     assert [m for m in fresh.messages() if m.get("id") is None] == [fresh.messages()[0]], "blank lines are no frames"
 
 
+@pytest.mark.promise("8d")
 def test_frames_may_end_in_crlf(talk: Pipe) -> None:
     talk.write(json.dumps(call(220, "list_stores")).encode() + b"\r\n")
     assert talk.answer(220)["result"]["structuredContent"]["stores"]
 
 
+@pytest.mark.promise("8d")
 def test_a_lone_surrogate_in_a_query_is_answered(talk: Pipe) -> None:
     line = json.dumps(call(230, "recall", query="Hermes \ud800 active")).encode() + b"\n"
     assert b"\\ud800" in line
@@ -174,6 +178,7 @@ def test_a_lone_surrogate_in_a_refused_argument_is_answered(talk: Pipe) -> None:
     assert all(talk.answer(n)["result"]["isError"] for n in (232, 233, 234))
 
 
+@pytest.mark.promise("8d")
 def test_a_lone_surrogate_out_of_a_store_does_not_kill_the_server(talk: Pipe, world: World) -> None:
     kept = world.memory.rows
     world.memory.rows = [episode("s\ud800", "Hermes \ud83d is \udc00 active", topic="\udfff"), *kept]
@@ -198,6 +203,7 @@ def test_control_characters_out_of_a_store_reach_nobody(talk: Pipe, world: World
     assert found["hits"][0]["text"] == "Hermes [31mred  is here"
 
 
+@pytest.mark.promise("P30")
 def test_a_line_of_five_megabytes_is_refused_by_its_bound(talk: Pipe) -> None:
     talk.write(call(250, "recall", query="x" * 5_000_000))
     said = talk.answer(250)["result"]
@@ -251,6 +257,7 @@ def test_stdin_that_is_empty_from_the_start_ends_the_server(fresh: Pipe) -> None
     assert fresh.lines == []
 
 
+@pytest.mark.promise("8b")
 def test_the_end_of_stdin_while_a_call_runs_ends_the_server_promptly(tmp_path: Path) -> None:
     with world_in(tmp_path, federation={"per_store_timeout_s": 60, "deadline_s": 60}) as world:
         world.memory.gate.clear()
@@ -263,6 +270,7 @@ def test_the_end_of_stdin_while_a_call_runs_ends_the_server_promptly(tmp_path: P
             assert "Traceback" not in b"".join(opened.complaints).decode()
 
 
+@pytest.mark.promise("8b")
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_server_promptly(fresh: Pipe, number: int) -> None:
@@ -274,6 +282,7 @@ def test_a_signal_ends_the_server_promptly(fresh: Pipe, number: int) -> None:
     assert time.monotonic() - started < 3
 
 
+@pytest.mark.promise("8b")
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")
 def test_a_client_that_closes_only_its_reading_end_ends_the_server(world: World) -> None:
     ours, theirs = os.pipe()
@@ -295,6 +304,7 @@ def test_a_client_that_closes_only_its_reading_end_ends_the_server(world: World)
         assert process.wait(10) == 0
 
 
+@pytest.mark.promise("8b")
 @pytest.mark.skipif(sys.platform == "win32", reason="a process keeps its parent's number there")
 def test_the_server_ends_with_its_parent_even_if_stdin_stays_open(world: World) -> None:
     line = command("serve", "--config", str(world.config))
@@ -329,6 +339,7 @@ def test_the_command_without_arguments_serves_stdio_when_no_terminal_is_there(wo
         assert opened.end() == 0
 
 
+@pytest.mark.promise("8a", "P43")
 def test_everything_on_stdout_is_json_rpc_from_the_first_byte(talk: Pipe) -> None:
     assert talk.lines[0].startswith(b'{"')
     for message in talk.messages():

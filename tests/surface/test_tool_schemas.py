@@ -54,6 +54,7 @@ def arguments(listed: list[Tool]) -> Iterator[tuple[str, Node]]:
                 yield f"{path}.{name}", inner
 
 
+@pytest.mark.promise("P35")
 async def test_a_schema_is_flat(listed: list[Tool]) -> None:
     for tool in listed:
         for schema in (schema_of(tool), cast("Node", tool.output_schema)):
@@ -85,6 +86,7 @@ async def test_every_number_text_and_list_is_bounded(listed: list[Tool]) -> None
     assert loose == []
 
 
+@pytest.mark.promise("P35")
 async def test_a_list_says_what_is_in_it_and_nothing_carries_a_title(listed: list[Tool]) -> None:
     for tool in listed:
         for place, node in nodes([tool.input_schema, tool.output_schema], tool.name):
@@ -143,6 +145,7 @@ def test_an_answer_that_json_cannot_carry_is_made_so() -> None:
     )
 
 
+@pytest.mark.promise("P46")
 async def test_instructions_are_short_and_warn_of_injected_text(server: Served) -> None:
     for mode in ("auto", "legacy"):
         async with connected(http_target(server.url), mode) as client:
@@ -162,6 +165,7 @@ async def everything_listed(client: Client) -> int:
     return len(listed.tools)
 
 
+@pytest.mark.promise("P6")
 async def test_listing_touches_no_store_even_if_all_hang(tmp_path: Path) -> None:
     with world_in(tmp_path) as world:
         for store in world.stores:
@@ -173,6 +177,7 @@ async def test_listing_touches_no_store_even_if_all_hang(tmp_path: Path) -> None
         assert not (tmp_path / "cache").exists()
 
 
+@pytest.mark.promise("P7")
 async def test_a_server_starts_with_every_store_down_and_says_so_when_asked(tmp_path: Path) -> None:
     with world_in(tmp_path / "gone") as world:
         dead = [store.url for store in world.stores]

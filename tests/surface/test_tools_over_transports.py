@@ -54,6 +54,7 @@ async def test_the_tools_are_listed_in_one_order(client: Client) -> None:
     assert listed == [TOOL_NAMES, TOOL_NAMES]
 
 
+@pytest.mark.promise("P33")
 async def test_recall_brings_hits_of_every_store(client: Client) -> None:
     found = await answer(client, "recall", query="Is Hermes active?", n_results=20)
     assert {hit["store"] for hit in found["hits"]} == {"notes", "memory", "loci"}
@@ -165,6 +166,7 @@ async def test_a_wrong_argument_is_an_error_that_names_the_field_and_the_bound(c
     assert (await answer(client, "list_stores"))["stores"], "the server goes on"
 
 
+@pytest.mark.promise("4f")
 async def test_a_refused_change_changes_nothing(client: Client) -> None:
     before = (await answer(client, "list_stores"))["settings"]
     await refusal(client, "configure", {"k": 5, "n_results": 0})

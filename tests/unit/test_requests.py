@@ -18,6 +18,7 @@ from callosum_mcp.models.requests import (
 )
 
 
+@pytest.mark.promise("P30")
 @pytest.mark.parametrize(
     ("model", "values", "said"),
     [

@@ -188,6 +188,7 @@ def engine_class(name: str) -> type[EngineAdapter]:
         "__doc__": preset.about,
         "preset": preset,
         "options": frozenset({*preset.params, *OVERRIDABLE}),
+        "replicas": preset.http is not None,
         "side_effects": preset.side_effects,
         "changes": "" if preset.changes == "nothing" else preset.changes,
     }

@@ -138,14 +138,22 @@ def _version(tokens: list[Token], at: int) -> Found:
     token = tokens[at]
     operator = _OPERATOR.search(token.gap)
     product = ""
-    for near in reversed(tokens[max(0, at - _REACH) : at]):
-        if near.kind in ("num", "ver"):
+    for place in range(at - 1, max(0, at - _REACH) - 1, -1):
+        if tokens[place].kind in ("num", "ver"):
             break
-        if product := _product(near):
+        if product := _product(tokens[place]):
+            product += _suffix(tokens, place, at)
             break
     numbers = tuple(int(piece) for piece in _DIGITS.findall(re.split(r"[-+]", token.text)[0])[:4])
     sign = (operator[1] if operator else _bound(tokens, at)).replace("==", "")
     return Found(Value("version", (sign, numbers, product), token.text), at)
+
+
+def _suffix(tokens: list[Token], place: int, end: int) -> str:
+    """What a hyphen adds to the name of a product, which makes it the name of a package for it (its client, a tool)."""
+    following = tokens[place + 1]
+    joined = place + 1 < end and following.gap == "-" and following.kind == "word" and not following.light
+    return f"-{following.low}" if joined else ""
 
 
 _LEAST = frozenset("minimum min least mindestens minimal minimale mínimo mínima minimo minima".split())

@@ -9,7 +9,7 @@ from callosum_mcp.reconcile.lexicon.tables import table
 
 MARKERS = table("""
 ask: いつ どこ だれ 誰 何 いくつ いくら
-plan: ask_them_for ask_them_to ask_for_a request_a petition_for beantragen anfragen drafts drafting prepares
+plan: ask_them_for ask_them_to ask_for_a next_spring next_summer next_autumn next_winter next_season next_term request_a petition_for beantragen anfragen drafts drafting prepares
     preparing todo fixme should shall proposal propose proposed proposes suggestion plan_to plans_to plan_for
     planning_to planned idea ideas roadmap_item considering consider maybe perhaps someday some_day intend
     intends intention remember_to draft rfc wish wishes would_like thinking_about going_to let's_move might_move

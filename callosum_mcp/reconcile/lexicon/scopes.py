@@ -35,6 +35,8 @@ proto: http https grpc mqtt ssh ftp smtp imap pop3 ws=websocket udp !metrics=pro
 tier: solo team pro=professional enterprise basic free_plan business personal family_plan starter premium
     plus=plus_plan standard_plan
 quarter: q1=first_quarter=erstes_quartal q2=second_quarter q3=third_quarter q4=fourth_quarter=letztes_quartal
+    h1=first_half=erstes_halbjahr=premier_semestre=primer_semestre h2=second_half=zweites_halbjahr=second_semestre=
+    segundo_semestre
 period: !last_winter=last_summer=last_season=last_year=last_term=last_quarter=last_spring=last_autumn=
     previous_year=previous_season=letztes_jahr=vorjahr=letzten_winter=année_dernière=l'an_dernier=año_pasado=
     anno_scorso=zeszłym_roku=ano_passado=昨年=前年
@@ -57,7 +59,8 @@ meal: breakfast=morning=frühstück=morgens=matin=petit-déjeuner=desayuno=maña
     manhã=朝 lunch=mittag=mittagessen=déjeuner=almuerzo=pranzo=obiad=almoço=昼 dinner=evening=abend=abendessen=soir=
     dîner=cena=sera=kolacja=wieczór=jantar=noite=夜 afternoon=nachmittag=après-midi=tarde
 vendor: !vendored=vendor=third_party=third-party=thirdparty=bundled=vendored_in
-layer: !default=set_nothing_themselves=unless_overridden=defaults=standardwert=par_défaut=por_defecto=
+layer: !default=set_nothing_themselves=unless_overridden=may_override=can_override=may_be_overridden=
+    can_be_overridden=überschreibbar=defaults=standardwert=par_défaut=por_defecto=
     predefinito=domyślnie=domyślny=padrão=デフォルト=standardmäßig=out_of_the_box !override=special-cased=
     special_case=exception=exceptions=ausnahme=ausnahmen=excepción=eccezione=wyjątek=exceção=例外=has_its_own=
     have_their_own=own_level=on_top_of=overrides=overridden=überschreibt=abweichend=surcharge

@@ -310,6 +310,7 @@ async def closed(federated: Federation) -> None:
         await store.connection.retire()
 
 
+@pytest.mark.promise("P2")
 async def test_an_engine_that_hangs_in_its_handshake_holds_no_other_up_and_is_said_to_be_connecting() -> None:
     federated = federation(spec(name="good"), spec("--hang-in-initialize", name="stuck", timeout_s=1.0))
     try:

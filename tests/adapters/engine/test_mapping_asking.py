@@ -116,6 +116,7 @@ def test_filters_take_any_value(template: str, literal: str | None) -> None:
     assert sent({"q": template}, "seven") == [{} if literal is None else {"q": literal}]
 
 
+@pytest.mark.promise("P29")
 @pytest.mark.parametrize(
     ("args", "said"),
     [

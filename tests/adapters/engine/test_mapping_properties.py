@@ -8,6 +8,7 @@ import re
 from typing import Any
 from urllib.parse import unquote
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -82,6 +83,7 @@ REPLIES = st.builds(
 QUESTION = StoreQuery(text="is hermes running", limit=7)
 
 
+@pytest.mark.promise("9a")
 @given(st.sampled_from(PRESETS), REPLIES)
 def test_no_reply_does_more_than_fail_and_every_hit_is_clean(made: Preset, reply: ToolReply) -> None:
     try:
@@ -164,6 +166,7 @@ def _cypher_text(literal: str) -> str:
     return "".join(pieces)
 
 
+@pytest.mark.promise("9a")
 @given(TEXTS)
 def test_any_question_stays_inside_its_literal(question: str) -> None:
     asked = clean(question)
@@ -195,6 +198,7 @@ def test_any_question_has_terms_and_few_of_them(question: str, mode: Any) -> Non
     assert mode == "verbatim" or all(term in question for term in found)
 
 
+@pytest.mark.promise("9a")
 @given(st.sampled_from([made for made in PRESETS if not made.params]), st.text(min_size=1, max_size=100))
 def test_any_question_can_be_put_to_any_engine(made: Preset, question: str) -> None:
     query = StoreQuery(text=question, limit=7)

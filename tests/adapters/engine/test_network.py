@@ -43,6 +43,7 @@ async def test_an_engine_answers_over_each_transport_in_each_era(served: Network
     assert left_over()[1] == before
 
 
+@pytest.mark.promise("1d")
 @pytest.mark.parametrize("protocol", ERAS)
 @pytest.mark.parametrize("path", PATHS)
 async def test_cancelling_a_call_cancels_it_upstream(served: Network, path: str, protocol: Mode) -> None:
@@ -93,6 +94,7 @@ async def test_a_server_killed_in_the_middle_of_a_call_is_down_at_once(own: Netw
         assert "a says hermes" in await answer(made)
 
 
+@pytest.mark.promise("P39")
 async def test_a_server_that_forgot_our_session_is_given_a_new_one_and_asked_again(own: Network) -> None:
     async with opened(own.reach("/mcp", protocol="legacy")) as made:
         await answer(made)

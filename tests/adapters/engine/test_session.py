@@ -94,6 +94,7 @@ async def test_many_callers_share_one_connection_and_no_more_than_allowed_call_a
     assert len(pids(log)) == 1 and len(asked(log, "tools/call")) == 20
 
 
+@pytest.mark.promise("3f", "P42")
 async def test_a_hundred_reconnects_leave_no_process_no_file_and_no_task(log: Path) -> None:
     async with opened(small("--log", str(log), protocol="legacy")) as made:
         await answer(made)
@@ -155,6 +156,7 @@ async def test_closing_during_a_call_ends_the_call_with_the_reason() -> None:
     assert said == ["its connection was closed"]
 
 
+@pytest.mark.promise("8c")
 async def test_a_child_that_ignores_the_end_of_stdin_and_sigterm_is_killed_with_all_it_started(log: Path) -> None:
     made = Session(small("--ignore-eof", "--ignore-sigterm", "--grandchild", "--log", str(log)), 1)
     await answer(made)
@@ -274,6 +276,7 @@ async def test_a_command_that_cannot_be_started_is_refused_with_the_reason(reach
             await answer(made)
 
 
+@pytest.mark.promise("P43")
 async def test_a_noisy_child_works_and_is_reported(log: Path) -> None:
     async with opened(small("--noisy")) as made:
         assert "a says hermes" in await answer(made)
@@ -323,6 +326,7 @@ async def test_an_engine_that_hangs_in_its_handshake_is_given_up_after_its_conne
             await answer(made)
 
 
+@pytest.mark.promise("1d")
 async def test_cancelling_a_call_cancels_it_upstream_and_the_connection_stays(log: Path) -> None:
     async with opened(small("--log", str(log))) as made:
         await answer(made)
@@ -356,6 +360,7 @@ async def test_a_caller_that_gives_up_returns_at_once_even_if_the_child_reads_no
         assert anyio.current_time() - started < 1.0
 
 
+@pytest.mark.promise("3d")
 async def test_a_reply_of_five_megabytes_is_read_and_a_far_larger_one_refused() -> None:
     async with opened(small()) as made:
         assert len(await answer(made, "huge")) == 5_000_000
@@ -401,6 +406,7 @@ async def test_a_child_sees_the_few_variables_every_program_needs_and_those_it_i
     assert str(tmp_path) in folder
 
 
+@pytest.mark.promise("7a")
 async def test_what_only_the_engine_may_know_is_hidden_in_its_last_words() -> None:
     reach = small("--exit", "1", "--stderr", "bad key s3cret-key", env={"KEY": "s3cret-key"}, protocol="legacy")
     async with opened(reach) as made:
