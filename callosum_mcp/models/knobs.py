@@ -38,11 +38,11 @@ class Knobs(BaseModel):
     embed_budget_ms: Annotated[int, Field(ge=10, le=5_000, description="Milliseconds embedding may take.")] = 150
     temporal_weight: Annotated[
         float,
-        Field(ge=0, le=1, description="What youth adds to questions of time, in parts of a first rank."),
+        Field(ge=0, le=1, description="What youth adds where time is asked for, in first ranks."),
     ] = 0.5
     authority_margin: Annotated[
         float,
-        Field(ge=0, le=1, description="A store's best hit leads when it stands this far above its second; 0: off."),
+        Field(ge=0, le=1, description="How far a store's best hit must lead its second to lead all; 0: off."),
     ] = 0.0
     min_per_store: Annotated[int, Field(ge=0, le=MAX_RESULTS, description="Seats every store that answered keeps.")] = 0
     edges_enabled: Annotated[bool, Field(description="Add associated memories after the ranked list.")] = True

@@ -15,7 +15,7 @@ from callosum_mcp.reconcile.question import Anchor, Question
 from callosum_mcp.reconcile.scoping import Scopes, matters
 from callosum_mcp.reconcile.spoken import OPEN
 from callosum_mcp.reconcile.subject import covered
-from callosum_mcp.reconcile.topic import on_topic, roles_of, stems_of
+from callosum_mcp.reconcile.topic import of_another, of_nothing_else, on_topic, roles_of, stems_of
 from callosum_mcp.reconcile.values import Value
 from callosum_mcp.reconcile.wording import named_in, same_word
 
@@ -208,7 +208,11 @@ def _about_the_subject(
     lost = len(missing) + sum(topic not in statement.words and not choice for topic in topics)
     if not lost or (lost * 3 <= known + len(topics) and not claim.subject):
         return True
-    return explicit and claim.subject <= inquiry.home and (lost < known + len(topics) or lost == 1)
+    return (
+        explicit
+        and claim.subject <= inquiry.home
+        and (lost < known + len(topics) or (lost == 1 and of_nothing_else(claim)))
+    )
 
 
 def _answers_openly(claim: Claim, statement: Statement, inquiry: _Inquiry, missing: list[Anchor]) -> bool:
@@ -247,9 +251,16 @@ def _of_product(claim: Claim, statement: Statement, inquiry: _Inquiry, missing: 
     product, question = claim.value.data[2], inquiry.question
     named = {topic[2:].split(">")[0] for topic in question.topics if topic.startswith("c:")}
     if not product and named:
+        if of_another(claim, question):
+            return False
         beside = any(named_in(word, claim.beside) for word in question.focus.words | question.focus.heads)
         whole = bool(inquiry.known) and not missing
-        return (claim.keyed and claim.key <= statement.home) or beside or whole or any(f"c:{name}" in statement.words for name in named)
+        return (
+            (claim.keyed and claim.key <= statement.home)
+            or beside
+            or whole
+            or any(f"c:{name}" in statement.words for name in named)
+        )
     return not named or product in named
 
 

@@ -83,7 +83,8 @@ def lead_of(front: Sequence[Token], tokens: Sequence[Token]) -> frozenset[tuple[
 def _known_name(token: Token, last: bool) -> bool:
     """Whether a known word names something: an attribute, or as the last word before the verb anything."""
     return bool(token.senses) and (
-        all(sense.role == "attr" for sense in token.senses) or (last and token.senses[0].role == "choice")
+        all(sense.role == "attr" or sense.name == "side" for sense in token.senses)
+        or (last and token.senses[0].role == "choice")
     )
 
 

@@ -11,12 +11,11 @@ from functools import lru_cache
 
 from callosum_mcp.models.values import Hit
 from callosum_mcp.reconcile.lexicon.scopes import SCOPES
-from callosum_mcp.reconcile.naming import words_of
+from callosum_mcp.reconcile.naming import in_brackets
 from callosum_mcp.reconcile.question import Question, understand
 from callosum_mcp.reconcile.reading import Names, Reading, Said, label, readings
 from callosum_mcp.reconcile.scoping import Scopes
 from callosum_mcp.reconcile.texts import meta, texts
-from callosum_mcp.reconcile.tokens import tokenise
 from callosum_mcp.reconcile.values import Value
 
 _SOURCE = re.compile(
@@ -141,19 +140,8 @@ def _read(hit: Hit, question: Question) -> Statement:
     statement.lone.update(_compounds(statement.squeezed, question))
     if not around.draft:
         _read_texts(statement, hit, (project, key, value), scopes, question)
-    statement.aside = _in_brackets(hit.text) - around.words
+    statement.aside = in_brackets(hit.text) - around.words
     return statement
-
-
-_BRACKETS = re.compile(r"(?<=\w )\([^()]*\)")
-
-
-def _in_brackets(text: str) -> frozenset[str]:
-    """The words that stand behind a word in brackets, and nowhere else in a text."""
-    inside = _BRACKETS.findall(text) if "(" in text else []
-    if not inside:
-        return frozenset()
-    return frozenset(words_of(tokenise(" ; ".join(inside)))) - frozenset(words_of(tokenise(_BRACKETS.sub(" ", text))))
 
 
 @lru_cache(maxsize=2_048)

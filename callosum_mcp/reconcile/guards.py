@@ -13,6 +13,8 @@ from callosum_mcp.reconcile.lexicon.scopes import SCOPE_KEYS, SCOPES
 from callosum_mcp.reconcile.question import Anchor, Question
 from callosum_mcp.reconcile.stems import stem
 from callosum_mcp.reconcile.subject import covered
+from callosum_mcp.reconcile.texts import meta
+from callosum_mcp.reconcile.tokens import tokenise, unknown
 from callosum_mcp.reconcile.topic import UNMISTAKABLE, VAGUE
 from callosum_mcp.reconcile.wording import named_in
 
@@ -45,20 +47,29 @@ def _replaces(claim: Claim, own: Statement, other: Statement, question: Question
     focus = question.focus
     named = bool(focus.rest) and any(named_in(head, claim.beside) for head in focus.heads)
     asked = [anchor for anchor in question.anchors if not (named and focus.words.issuperset(anchor.stems))]
-    missing = any(covered(anchor, other) and not _has(anchor, own) for anchor in asked) or any(
-        topic in other.words and topic not in own.words for topic in topics
-    )
+    known = question.stems | other.words
+    missing = any(
+        covered(anchor, other) and not (_has(anchor, own) and not _aside(anchor, own, known)) for anchor in asked
+    ) or any(topic in other.words and topic not in own.words for topic in topics)
     value = frozenset(map(str, claim.value.data))
     return missing and any(
         question.topics.isdisjoint(concepts) and not named_in(word, value) and _new(word, other, question)
-        for word, *concepts in claim.lead
+        for word, *concepts in claim.lead | _key_words(own)
     )
+
+
+def _aside(anchor: Anchor, statement: Statement, known: frozenset[str]) -> bool:
+    """Whether a hit names an anchor only in brackets that tell its subject from it (``the annex (small hall)``)."""
+    return statement.aside.issuperset(anchor.stems) and not statement.aside <= known
+
+
+def _key_words(statement: Statement) -> frozenset[tuple[str, ...]]:
+    """The words of a key that no list knows: what tells ``oven.path`` from ``mill.path``."""
+    return frozenset((token.stem,) for token in tokenise(meta(statement.hit, "key")) if unknown(token))
 
 
 def _has(anchor: Anchor, statement: Statement) -> bool:
     known = frozenset(statement.words)
-    if statement.aside.issuperset(anchor.stems):
-        return False
     return (
         covered(anchor, statement)
         or anchor.joined in statement.squeezed

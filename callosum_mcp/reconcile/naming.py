@@ -5,12 +5,13 @@ Above: `reading`, `around`. Below: `tokens`. Pure.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from callosum_mcp.reconcile.lexicon.scopes import COMPONENTS
-from callosum_mcp.reconcile.tokens import Token, unknown
+from callosum_mcp.reconcile.tokens import Token, tokenise, unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,3 +138,14 @@ def _told_apart(first: Token, second: Token, third: Sequence[Token]) -> tuple[st
 
 
 _FROM = frozenset("from aus".split())
+
+
+_BRACKETS = re.compile(r"(?<=\w )\([^()]*\)")
+
+
+def in_brackets(text: str) -> frozenset[str]:
+    """The words that stand behind a word in brackets, and nowhere else in a text."""
+    inside = _BRACKETS.findall(text) if "(" in text else []
+    if not inside:
+        return frozenset()
+    return frozenset(words_of(tokenise(" ; ".join(inside)))) - frozenset(words_of(tokenise(_BRACKETS.sub(" ", text))))

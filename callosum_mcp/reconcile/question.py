@@ -156,7 +156,7 @@ def _narrowed(found: set[str], classes: set[str], tokens: list[Token]) -> set[st
         found = {"when"}
     if "choice" in found and classes:
         return (found - {"choice"}) | classes
-    return found or (classes | {"version"} if classes else classes)
+    return found or (classes | {"version", "state:on", "state:health"} if classes else classes)
 
 
 def _asked_for_up(tokens: list[Token]) -> set[str]:

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from callosum_mcp.reconcile.around import beside, front_of, holders_of, key_of, label_of, lead_of, next_to, subject_of
 from callosum_mcp.reconcile.extract import Found, extracted
-from callosum_mcp.reconcile.extract.base import arrived, gone
+from callosum_mcp.reconcile.extract.base import arrived, dismissed, gone
 from callosum_mcp.reconcile.extract.phrases import ARTICLES
 from callosum_mcp.reconcile.naming import Names, full_names, names_of, opener_of, words_of
 from callosum_mcp.reconcile.scoping import Scopes, scopes_of
@@ -208,6 +208,8 @@ def _asserted(sentence: Sentence, found: Found, events: set[int], many: bool) ->
     if kind == "number" and _replaced(sentence, found.at):
         return False
     if kind in ("choice", "open", "loose") and _told(sentence):
+        return False
+    if kind == "path" and dismissed(sentence, found.at):
         return False
     if clause in sentence.past or (kind in ("when", "open", "loose") and events) or (many and kind in _MANY_KINDS):
         return False

@@ -14,7 +14,7 @@ from callosum_mcp.reconcile.tokens import Token, tokenise
 
 _BREAK = re.compile(r"[\n!?;。！？|]|\.\s|\.[)\"'”»]+\s|\s·\s")
 _CLAUSE = re.compile(r"[,;()\[\]{}、，（）：—–→⇒«»]|\s-\s|->|=>")
-_SIDE = re.compile(r"\((?:\w+[:,] *)?(?:not|nicht|pas|no|non|nie)\b[^)]*\)", re.IGNORECASE)
+_SIDE = re.compile(r"\((?:\w+: *)?(?:not|nicht|pas|no|non|nie)\b[^)]*\)", re.IGNORECASE)
 _ABBREVIATED = frozenset("ext ca approx no nr vs e.g i.e z.b bzw resp st dr mr mrs fig np p m".split())
 _CONJUNCTIONS = frozenset(
     """

@@ -100,3 +100,18 @@ def _competes(claim: Claim, wanted: set[str]) -> bool:
     return any(
         topic.startswith("a:") and topic not in _GENERIC and fits(topic[2:], claim.value.slot) for topic in claim.near
     ) and bool(any(fits(topic[2:], claim.value.slot) for topic in wanted))
+
+
+def of_nothing_else(claim: Claim) -> bool:
+    """Whether a claim gives its value to nothing but the subject: a key's, one arrived at, or of no subject."""
+    return claim.keyed or claim.arrived or not claim.lead or bool(claim.subject)
+
+
+def of_another(claim: Claim, question: Question) -> bool:
+    """Whether a clause gives its version to a product, or a kind of software, that the query does not name."""
+    kinds = {
+        word
+        for word in claim.near
+        if word.startswith("c:") or any(slot.startswith("choice") for slot in SLOTS_OF.get(word[2:], ()))
+    }
+    return bool(kinds) and kinds.isdisjoint(question.topics)

@@ -181,7 +181,11 @@ async def test_a_faster_transport_takes_over_and_the_old_one_ends_with_its_last_
     old, new = Held(), Held()
     new.gate.set()
     monkeypatch.setattr(transport, "plain_transport", lambda: old)
-    monkeypatch.setattr(transport, "loaded_fast_transport", lambda rules: new)
+
+    def loaded(rules: object) -> Held:
+        return new
+
+    monkeypatch.setattr(transport, "loaded_fast_transport", loaded)
     monkeypatch.setattr(transport, "ASKED_BEFORE_FAST", 0)
     http = JsonHttp(spec_of("http://127.0.0.1:9"))
     async with anyio.create_task_group() as group:

@@ -63,7 +63,7 @@ def test_a_search_asks_within_the_servers_cap() -> None:
 
 def test_superseded_cores_are_asked_for_with_satellites() -> None:
     body = search_request(StoreQuery(text="q", limit=0), ALL, superseded=True, path="/s", surroundings=False).json
-    assert body is not None
+    assert isinstance(body, dict)
     assert (body["include_superseded"], body["include_satellites"], body["n_results"]) == (True, True, 1)
 
 

@@ -27,8 +27,8 @@ federation:
    deadline_s: 5, soft_deadline_s: 0, max_in_flight: 64, max_queued: 256, cache_s: 0, half_life_days: 30}
 stores:
 - {name: notes, type: notes, url: ., urls: ['http://a'], weight: 1, floor: 0, enabled: true, tier: older-note,
-   timeout_s: 2, concurrency: 8, required: false, options: {include: ['*.md']}, headers: {X-A: b}, token: t, token_env: T,
-   token_file: f, token_keyring: s/u}
+   timeout_s: 2, concurrency: 8, required: false, options: {include: ['*.md']}, headers: {X-A: b}, token: t,
+   token_env: T, token_file: f, token_keyring: s/u}
 - {name: code, type: mcp, transport: {type: stdio, command: server, args: [-x], env: {A: b}, cwd: /srv,
    protocol: legacy, connect_timeout_s: 30}}
 answer:

@@ -17,6 +17,9 @@ from typing import Final, cast
 MAX_NODES: Final = 10_000
 """Values looked at in one reply, whatever the engine sent."""
 
+MAX_CHARS: Final = 1_000
+"""The longest path, and the longest expression."""
+
 Node = tuple[object, tuple[str, ...]]
 """A value in a reply and the map keys on the way to it."""
 
@@ -108,6 +111,8 @@ def compiled(text: str) -> Path:
     Raises:
         ValueError: If it is none; the text says where it stops making sense.
     """
+    if len(text) > MAX_CHARS:
+        raise ValueError(f"it has {len(text)} characters; at most {MAX_CHARS:,} are read")
     rest = text.strip()
     if rest in ("_", "$"):
         return Path(text, ())

@@ -18,7 +18,9 @@ _DIGITS = re.compile(r"\d+")
 _OPERATOR = re.compile(r"(==|>=|<=|!=|~=|\^|~|(?<![-=])>|<)\s*[\"']?v?$")
 _PRODUCTS = frozenset(
     "code_language runtime database broker os proxy orchestrator framework package_manager model test_runner linter "
-    "formatter ci search monitoring container_engine vpn editor chat tracker mta iac forge secret_store".split()
+    "formatter ci search monitoring container_engine vpn editor chat tracker mta iac forge secret_store "
+    "idp sync dns_server dashboard log_stack hypervisor cms wiki object_store backup_tool registry game_engine erp "
+    "error_tracker workflow orm bundler browser mail_client".split()
 )
 _VERSION_WORDS = ("version", "release", "kernel", "firmware")
 _VERSION_IDS = frozenset("a:" + word for word in _VERSION_WORDS)

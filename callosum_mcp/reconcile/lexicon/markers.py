@@ -9,7 +9,8 @@ from callosum_mcp.reconcile.lexicon.tables import table
 
 MARKERS = table("""
 ask: いつ どこ だれ 誰 何 いくつ いくら
-plan: ask_them_for ask_them_to ask_for_a next_spring next_summer next_autumn next_winter next_season next_term request_a petition_for beantragen anfragen drafts drafting prepares
+plan: ask_them_for ask_them_to ask_for_a next_spring next_summer next_autumn next_winter
+    next_season next_term request_a petition_for beantragen anfragen drafts drafting prepares
     preparing todo fixme should shall proposal propose proposed proposes suggestion plan_to plans_to plan_for
     planning_to planned idea ideas roadmap_item considering consider maybe perhaps someday some_day intend
     intends intention remember_to draft rfc wish wishes would_like thinking_about going_to let's_move might_move
@@ -56,7 +57,8 @@ exception: just_for_the just_for_this only_for_the_day nur_für_das nur_für_den
     tylko_w_tym_tygodniu jednorazowo só_esta_semana apenas_esta_semana 今回のみ 今週だけ 今回だけ 例外 今日だけ
     今週のみ
 only: only nur seulement sólo solo soltanto tylko só apenas somente だけ のみ
-change: gone scrapped ditched abandoned discontinued drop these_days put_back rolled_back_to went_back
+change: deletes removes retires
+    gone scrapped ditched abandoned discontinued drop these_days put_back rolled_back_to went_back
     in_favour_of in_favor_of retrained replugged rebuilt reinstalled reconfigured repointed rewired remounted
     reassigned rerouted reimaged rehosted reissued prolongado prolongada prolungato prolungata passa_a passaram
     cambiamos wymieniono wechselte wechselten wechseln_zu dropped_for neuerdings copied_over taken_over
@@ -86,12 +88,14 @@ negation: not no never isn't aren't doesn't don't cannot can't without neither n
     kein keine keinen keiner nie niemals ohne ne pas jamais aucun aucune sans nunca ningún ninguna sin non mai nessun
     nessuna senza nie_ma nigdy żaden bez não nenhum nenhuma sem ていない でない ではない ません じゃない なかった
     しない いない ない
-dismiss: drop dropped no_longer nicht_mehr ne_plus ya_no non_più già_non już_nie não_mais sold got_rid_of
+dismiss: deletes removes retires
+    drop dropped no_longer nicht_mehr ne_plus ya_no non_più già_non już_nie não_mais sold got_rid_of
     verkauft instead_of rather_than replaced replace replaces replacing quit old former ex- not_the anstelle_von
     statt ersetzt_den au_lieu_de ancien ancienne en_lugar_de en_vez_de antiguo antigua viejo vieja invece_di
     vecchio vecchia zamiast stary stara em_vez_de antigo antiga 古い 旧 alte alter alten altes formerly unlike
     stopped_using gave_up moved_away_from moved_off ditched abandoned off_of
-removed: retired deleted removed dropped gone decommissioned dismissed abolished scrapped torn_down cancelled canceled
+removed: deletes removes retires
+    retired deleted removed dropped gone decommissioned dismissed abolished scrapped torn_down cancelled canceled
     discontinued renamed gelöscht entfernt abgeschaltet_und abgeschafft gestrichen supprimé supprimée retiré retirée
     eliminado eliminada retirado retirada rimosso rimossa eliminato dismesso usunięty usunięta wycofany wycofana
     removido removida descontinuado 撤去 廃止 削除 broke
