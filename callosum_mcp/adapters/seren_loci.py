@@ -61,7 +61,7 @@ class SerenLoci(Adapter):
         """Facts for a query; a short question that finds nothing is asked again with fewer words."""
         if query.types and "fact" not in query.types:
             return StoreReply(hits=())
-        found = await self._search_once(asked(query.text), query)
+        found = await self._search_once(asked(query.text) if self._widen else query.text, query)
         if found.hits or not self._widen:
             return found
         for attempt in wider(query.text):

@@ -61,6 +61,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        scope["headers"] = [(key, value.strip(b" \t")) for key, value in scope["headers"]]  # httptools leaves it there
         given = [(key.decode("latin-1"), value.decode("latin-1")) for key, value in scope["headers"]]
         headers = dict(given)
         trusted = self._knows_token(headers)

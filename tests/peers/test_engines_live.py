@@ -103,7 +103,7 @@ async def test_server_memory_gives_its_entity(graph: Over) -> None:
 
 
 async def test_server_memory_killed_in_a_question_is_there_for_the_next(graph: Over) -> None:
-    await check_killed(graph, "graph")
+    await check_killed(graph, "graph", "Hermes")  # one term, one call
 
 
 def test_a_probe_shows_what_server_memory_said_beside_its_hit(graph: Over) -> None:

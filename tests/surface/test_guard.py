@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Generator
+from typing import Any
 
 import anyio
 import httpx2
 import pytest
 from pydantic import SecretStr
+from starlette.types import Receive, Scope, Send
 
-from callosum_mcp.surface.guard import Policy, allowed, host_name
+from callosum_mcp.surface.guard import Guard, Policy, allowed, host_name
 from callosum_mcp.surface.tools import TOOLS
 
 from .world import Served, World, connected, eventually, http_target, served, sse_target
@@ -274,3 +276,18 @@ async def test_a_client_that_leaves_during_a_call_leaves_nothing_behind(
 )
 def test_the_name_in_a_host_header(header: str, name: str) -> None:
     assert host_name(header) == name
+
+
+async def test_white_space_around_a_header_is_no_part_of_its_value() -> None:
+    seen: list[list[tuple[bytes, bytes]]] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        seen.append(list(scope["headers"]))
+
+    async def nothing(*_: object) -> Any:
+        raise AssertionError("neither read nor written")
+
+    headers = [(b"host", b" 127.0.0.1:80\t"), (b"mcp-name", b"  recall  ")]
+    scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": headers}
+    await Guard(app, Policy())(scope, nothing, nothing)
+    assert seen == [[(b"host", b"127.0.0.1:80"), (b"mcp-name", b"recall")]]

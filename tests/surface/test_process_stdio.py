@@ -285,10 +285,12 @@ def with_parent(site: Path, does: str) -> Generator[tuple[subprocess.Popen[bytes
 def test_the_death_of_its_parent_ends_it_also_while_something_blocks(site: Path, does: str) -> None:
     with with_parent(site, does) as (parent, server):
         assert parent.stdin is not None and parent.stdout is not None
-        asked: list[dict[str, Any]] = [initialize(1), INITIALIZED, call(2, "recall", query="Hermes")]
+        parent.stdin.write(json.dumps(initialize(1)).encode() + b"\n")
+        parent.stdin.flush()
+        assert parent.stdout.readline()  # before a store can block the loop
+        asked: list[dict[str, Any]] = [INITIALIZED, call(2, "recall", query="Hermes")]
         parent.stdin.write(b"".join(json.dumps(one).encode() + b"\n" for one in asked))
         parent.stdin.flush()
-        assert parent.stdout.readline()
         if does:
             eventually((site / "told").exists, "the store blocks")
         parent.kill()

@@ -63,7 +63,7 @@ async def test_recall_brings_hits_of_every_store(client: Client) -> None:
         ("memory", "up"),
         ("loci", "up"),
     }
-    assert found["answer_kind"] == "many" and not found["partial"]
+    assert found["answer_kind"] == "single" and not found["partial"]
 
 
 async def test_a_detailed_recall_keeps_its_schema_too(client: Client) -> None:
