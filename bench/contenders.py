@@ -81,6 +81,10 @@ class Contender:
         """Body of ``POST /search``."""
         return json.dumps({"query": QUERY, "n_results": N_RESULTS}).encode()
 
+    def body_of(self, caller: int) -> bytes:
+        """The same in the words of one caller."""
+        return json.dumps({"query": f"{QUERY} {caller}", "n_results": N_RESULTS}).encode()
+
     @property
     def call(self) -> bytes:
         """The same question as a ``tools/call``."""

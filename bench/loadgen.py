@@ -214,15 +214,25 @@ class Load:
 
 
 async def hammer(
-    url: str, path: str, body: bytes, callers: int, *, seconds: float, cap_s: float, lossy: Callable[[bytes], bool]
+    url: str,
+    path: str,
+    body: Callable[[int], bytes],
+    callers: int,
+    *,
+    seconds: float,
+    cap_s: float,
+    lossy: Callable[[bytes], bool],
 ) -> Load:
-    """Every caller asks again as soon as it has its answer, for `seconds`; who then waits, waits until `cap_s`."""
+    """Every caller asks again as soon as it has its answer, for `seconds`; who then waits, waits until `cap_s`.
+
+    `body` gives each caller a question of its own: the same one at the same moment would be asked once for all.
+    """
     load, began = Load(), time.perf_counter()
     waiting: dict[int, float] = {}
 
     async def caller(number: int) -> None:
         connection = Connection(url)
-        frame = connection.frame("POST", path, body)
+        frame = connection.frame("POST", path, body(number))
         while (now := time.perf_counter()) < began + seconds:
             waiting[number] = now
             try:

@@ -86,7 +86,7 @@ async def _cell(fleet: Fleet, name: Name, stores: int, callers: int, loads: Load
 
 async def _press(server: Contender, stores: int, callers: int, seconds: float, cap_s: float) -> Load:
     lossy = _lossy(stores)
-    return await hammer(server.url, "/search", server.body, callers, seconds=seconds, cap_s=cap_s, lossy=lossy)
+    return await hammer(server.url, "/search", server.body_of, callers, seconds=seconds, cap_s=cap_s, lossy=lossy)
 
 
 def _lossy(stores: int) -> Callable[[bytes], bool]:
