@@ -29,7 +29,7 @@ _WORDS_ALONE = 3  # at most this many words are asked one by one
 _DATES_AT_ONCE = 8
 _DATES_KEPT = 10_000
 _HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
-_HYPHENATED = re.compile(r"[^\W\d_]{2,}(?:-[^\W\d_]{2,})+")
+_HYPHENATED = re.compile(r"(?<![^\W\d_])[^\W\d_]{2,}(?:-[^\W\d_]{2,})+")
 _STATE_WORDS = frozenset(
     "active alive broken dead disabled down enabled inactive live offline online paused ready running started stopped "
     "state status up working".split()

@@ -44,7 +44,9 @@ def fuzz(name: str, folder: Path, seconds: int) -> None:
     for number, data in enumerate(seeds(name)):
         (folder / f"seed-{number}").write_bytes(data)
     target = TARGETS[name]
+    found = Path(tempfile.gettempdir()) / f"callosum-fuzz-{name}-"
     switches = [
+        f"-artifact_prefix={found}",
         f"-max_total_time={seconds}",
         f"-max_len={_MOST}",
         "-timeout=20",

@@ -21,6 +21,7 @@ import anyio.abc
 
 from callosum_mcp.adapters import seren_loci, seren_memory
 from callosum_mcp.adapters.engine import catalog, expressions, paths, templates
+from callosum_mcp.adapters.engine.asking import calls, http_calls
 from callosum_mcp.adapters.engine.escapes import Mender
 from callosum_mcp.adapters.engine.frames import Inbound
 from callosum_mcp.adapters.engine.plan import plan
@@ -193,6 +194,22 @@ def note(data: bytes) -> None:
             chunk.read_document(text, suffix)
 
 
+def question(data: bytes) -> None:
+    """What somebody asks, put into the words and the requests of every kind of store."""
+    text = clean(data.decode("utf-8", "replace"))[:8_000].strip() or "?"
+    seren_loci.wider(text)
+    seren_loci.compounds(text)
+    seren_loci.asked(text)
+    query = StoreQuery(text=text, limit=7)
+    for made in _presets():
+        params = {name: "x" if param.default is None else param.default for name, param in made.params.items()}
+        with suppress(StoreError):
+            if made.http is None:
+                calls(made, params, query, _NOW, None)
+            else:
+                http_calls(made, params, query, _NOW)
+
+
 TARGETS: dict[str, Target] = {
     target.__name__: target
     for target in (
@@ -207,6 +224,7 @@ TARGETS: dict[str, Target] = {
         escapes,
         request_body,
         note,
+        question,
     )
 }
 

@@ -86,6 +86,13 @@ HOSTILE: dict[str, bytes] = {
     "dots": b"." * 60_000,
     "half emojis": b"\\ud800" * 10_000,
     "half an escape": b"\\" * 60_001,
+    "front matter of blanks": b"---\na" + b" " * 50_000 + b"\n---\n",
+    "a heading of blanks": b"# a" + b" " * 50_000 + b"x\n",
+    "a field of blanks": b"a" + b" " * 50_000 + b"b\n",
+    "letters": b"a" * 50_000 + b"-",
+    "hyphens": b"-" * 50_000 + b"a",
+    "words and hyphens": b"ab-" * 20_000,
+    "an advert cut off": b"Error: " + b"\n" * 50_000 + b"For further",
     "a key a thousand times": b"".join(b"k%d: 1\n" % n for n in range(1_000)) + b"k0: 2\n",
 }
 

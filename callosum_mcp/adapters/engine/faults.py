@@ -44,7 +44,7 @@ _NOTHING_FOUND = re.compile(
 )
 _WORDS: Final = ("message", "error", "detail", "reason", "description", "msg")
 _URL_USER = re.compile(r"://[^/@\s]+@")
-_ADVERT = re.compile(r"(?i)\s*For further information visit \S+")
+_ADVERT = re.compile(r"(?i)(?<!\s)\s*For further information visit \S+")
 
 
 def said(text: str) -> StoreError:

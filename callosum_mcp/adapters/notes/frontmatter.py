@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from callosum_mcp.text import one_line
 
 _BLOCK = re.compile(r"(---|\+\+\+)[ \t]*\n(.*?)^\1[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-_FIELD = re.compile(r"([A-Za-z][\w -]*?)[ \t]*[:=](?:[ \t]+|$)(.*)")
+_FIELD = re.compile(r"([A-Za-z][\w-]*(?: +[\w-]+)*)[ \t]*[:=](?:[ \t]+|$)(.*)")
 _ITEM = re.compile(r"[ \t]*-[ \t]+(.+)")
 _DATES = frozenset({"date", "created", "updated", "modified", "last_modified", "published"})
 _TOPICS = ("tags", "topics", "categories", "keywords")

@@ -17,7 +17,7 @@ _MARKS = re.compile(
     r"|[ ]{0,3}(?P<under>=+|-+)[ \t]*)$",
     re.MULTILINE,
 )
-_CLOSING_HASHES = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
+_CLOSING_HASHES = re.compile(r"(?:^|(?<![ \t])[ \t]+)#+[ \t]*$")
 _NOT_A_PARAGRAPH = re.compile(r"[ ]{4}|\t|[ ]{0,3}(?:[>|#]|[-*+][ \t]|\d+[.)][ \t]|`{3}|~{3}|[-=*_ \t]+$)")
 _ORG = re.compile(r"^(?P<marks>\*+)[ \t]+(?P<name>.+)$", re.MULTILINE)
 _ASCIIDOC = re.compile(r"^(?P<marks>={1,6})[ \t]+(?P<name>.+)$", re.MULTILINE)
