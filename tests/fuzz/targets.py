@@ -41,7 +41,7 @@ from callosum_mcp.text import clean, clean_compact_json
 
 Target = Callable[[bytes], None]
 
-LONGEST_S = 5.0
+LONGEST_S = 40.0
 """Seconds of processor time that no input of some kilobytes may take; only what goes wrong by orders is found."""
 
 _NOW = 1_795_988_000.0

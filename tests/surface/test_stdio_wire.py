@@ -231,6 +231,14 @@ def test_progress_goes_to_the_caller_that_asked_for_it(talk: Pipe) -> None:
     assert [(p["progressToken"], p["progress"], p["total"]) for p in told] == [("mine", n, 3) for n in (1, 2, 3)]
 
 
+def test_a_refused_call_that_asked_for_progress_is_refused_as_any_other(talk: Pipe) -> None:
+    asked = call(275, "recall", query="Hermes", stores=["nope"])
+    asked["params"]["_meta"] = {"progressToken": "mine"}
+    talk.write(asked)
+    said = talk.answer(275)["result"]
+    assert said["isError"] and "nope" in said["content"][0]["text"]
+
+
 def children(pid: int) -> list[int]:
     """The living children of a process, by the process table."""
     found: list[int] = []
