@@ -82,8 +82,8 @@ def told(message: Mapping[str, Any]) -> Result:
     return found
 
 
-class Rest:
-    """A caller of ``POST /recall``."""
+class OneReply:
+    """A caller whose one way to cancel is to hang up."""
 
     def __init__(self, url: str) -> None:
         self._connection = Connection(url)
@@ -92,21 +92,8 @@ class Rest:
     async def open(self) -> None:
         """Nothing to do."""
 
-    async def begin(self, query: str) -> None:
-        """Ask."""
-        frame = self._connection.frame("POST", "/recall", json.dumps({"query": query}).encode())
-        self._reply = asyncio.ensure_future(self._connection.send(frame))
-
-    async def answer(self) -> Result:
-        """The body."""
-        assert self._reply is not None
-        answer = await self._reply
-        if answer.status not in (200, 502):
-            raise BadAnswer(f"HTTP {answer.status}: {answer.body[:120]!r}")
-        return json.loads(answer.body)
-
     async def cancel(self) -> None:
-        """Hang up, which is all that REST has."""
+        """Hang up."""
         await self.vanish()
 
     async def vanish(self) -> None:
@@ -121,10 +108,28 @@ class Rest:
         await self.vanish()
 
 
-class Stateless:
+class Rest(OneReply):
+    """A caller of ``POST /recall``."""
+
+    async def begin(self, query: str) -> None:
+        """Ask."""
+        frame = self._connection.frame("POST", "/recall", json.dumps({"query": query}).encode())
+        self._reply = asyncio.ensure_future(self._connection.send(frame))
+
+    async def answer(self) -> Result:
+        """The body."""
+        assert self._reply is not None
+        answer = await self._reply
+        if answer.status not in (200, 502):
+            raise BadAnswer(f"HTTP {answer.status}: {answer.body[:120]!r}")
+        return json.loads(answer.body)
+
+
+class Stateless(OneReply):
     """A caller of the 2026 revision, each request on a connection of its own."""
 
     def __init__(self, url: str) -> None:
+        super().__init__(url)
         self._url = url
         self._headers = {
             **JSON,
@@ -132,13 +137,8 @@ class Stateless:
             "mcp-method": "tools/call",
             "mcp-name": "recall",
         }
-        self._connection = Connection(url)
-        self._reply: asyncio.Task[Any] | None = None
         self._ids = count(1)
         self._id = 0
-
-    async def open(self) -> None:
-        """Nothing to do."""
 
     async def begin(self, query: str) -> None:
         """Ask."""
@@ -155,21 +155,6 @@ class Stateless:
             if message.get("id") == self._id:
                 return told(message)
         raise BadAnswer(f"no response in {answer.body[:120]!r}")
-
-    async def cancel(self) -> None:
-        """Hang up, which is how this revision cancels."""
-        await self.vanish()
-
-    async def vanish(self) -> None:
-        """Hang up."""
-        if self._reply is not None:
-            self._reply.cancel()
-            await asyncio.gather(self._reply, return_exceptions=True)
-        self._connection.close()
-
-    async def close(self) -> None:
-        """Hang up."""
-        await self.vanish()
 
     def _start(self, body: bytes) -> None:
         self._connection.close()

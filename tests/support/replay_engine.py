@@ -210,7 +210,9 @@ class ReplayHttp(_Held):
         return JSONResponse(body, status)
 
 
-class _Announced(uvicorn.Server):
+class Announced(uvicorn.Server):
+    """A server that says when it accepts connections."""
+
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.ready = threading.Event()
@@ -224,7 +226,7 @@ class _Announced(uvicorn.Server):
 def served(engine: ReplayEngine | ReplayHttp) -> Generator[str]:
     """An engine on a free port of this machine, in a thread; its base URL."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = _Announced(uvicorn.Config(engine.app(), log_config=None, timeout_graceful_shutdown=1))
+        server = Announced(uvicorn.Config(engine.app(), log_config=None, timeout_graceful_shutdown=1))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         assert server.ready.wait(DEADLINE_S), "the engine did not start"

@@ -26,6 +26,7 @@ from mcp.client.sse import sse_client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
+from support.replay_engine import Announced
 
 from callosum_mcp.app import Application, build
 from callosum_mcp.cli import ending, main
@@ -83,18 +84,6 @@ def world_in(folder: Path, **sections: Any) -> Generator[World]:
     finally:
         memory.close()
         loci.close()
-
-
-class Announced(uvicorn.Server):
-    """A server that says when it accepts connections."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.ready = threading.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.ready.set()
 
 
 def free_listener() -> socket.socket:

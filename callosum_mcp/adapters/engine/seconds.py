@@ -68,13 +68,9 @@ def completed(preset: Preset, which: Which, reply: ToolReply, hit: Hit, *, now: 
     Raises:
         StoreError: If the engine says that it failed.
     """
-    if reply.is_error:
-        raise faults.flagged(reply.texts, reply.structured)
-    ready = plan(preset)
-    root = payload(reply, ready)
+    root = _unfailed(preset, reply)
     if root is None:
         return None
-    faults.check(root, ready)
     said = _said(_ready(preset, which), root)
     if not said:
         faults.check_nothing(root)
@@ -88,15 +84,22 @@ def discovered(preset: Preset, reply: ToolReply) -> list[str]:
     Raises:
         StoreError: If the engine says that it failed.
     """
+    root, place = _unfailed(preset, reply), plan(preset).discover_from
+    if root is None or place is None:
+        return []
+    found = (as_text(value) for value, _ in place.select(root).nodes)
+    return list(dict.fromkeys(value for value in found if value is not None))
+
+
+def _unfailed(preset: Preset, reply: ToolReply) -> object:
+    """What a further reply holds, if the engine does not say that it failed; None if that is nothing."""
     if reply.is_error:
         raise faults.flagged(reply.texts, reply.structured)
     ready = plan(preset)
     root = payload(reply, ready)
-    if root is None or ready.discover_from is None:
-        return []
-    faults.check(root, ready)
-    found = (as_text(value) for value, _ in ready.discover_from.select(root).nodes)
-    return list(dict.fromkeys(value for value in found if value is not None))
+    if root is not None:
+        faults.check(root, ready)
+    return root
 
 
 def _ready(preset: Preset, which: Which) -> SecondPlan:
