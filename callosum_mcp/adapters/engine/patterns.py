@@ -18,22 +18,30 @@ LONGEST_S: Final = 0.1
 """Seconds of processor time for one pattern and one reply, since the event loop stands still meanwhile. A pattern that
 does not go back over what it has read needs less for a reply at the limit of its size."""
 
-_LEAST_S: Final = 0.001
 _T = TypeVar("_T")
 _ENDLESS = re.compile(r"\{\d*,?\d{6}")  # compiling one takes all memory
 _REPEATS = re.compile(r"[*+{]|(?<!\()\?")
 
 
 class Patience:
-    """The time that is left for a reply."""
+    """The time that a pattern may take for the texts of one reply; what else is done between them costs it nothing."""
 
     def __init__(self) -> None:
-        self._until = time.process_time() + LONGEST_S
+        self.left_s = LONGEST_S
 
-    @property
-    def left_s(self) -> float:
-        """Seconds, more than none: a text that takes no time can always be read."""
-        return max(_LEAST_S, self._until - time.process_time())
+    def spend(self, step: Callable[[], _T]) -> _T:
+        """What the step gives; its processor time is taken off.
+
+        Raises:
+            TimeoutError: If there was none left to begin with, or the step says so itself.
+        """
+        if self.left_s <= 0:
+            raise TimeoutError
+        began = time.thread_time()
+        try:
+            return step()
+        finally:
+            self.left_s -= time.thread_time() - began
 
 
 class Pattern:
@@ -82,9 +90,9 @@ class Pattern:
         if not self.may_be_slow:
             yield from (match.groupdict() for match in self._plain.finditer(text))
             return
-        found: Iterator[Any] = self._regex().finditer(text, timeout=patience.left_s)
+        found: Iterator[Any] = self._regex().finditer(text, timeout=max(0.0, patience.left_s))
         while True:
-            match = self._within_time(lambda: next(found, None), text)
+            match = self._within_time(lambda: patience.spend(lambda: next(found, None)), text)
             if match is None:
                 return
             groups: dict[str, str | None] = match.groupdict()
