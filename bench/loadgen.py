@@ -151,7 +151,8 @@ class McpSession:
         _proven(await self.post(call(2, "tools/list", {})))
 
     async def end(self) -> None:
-        """End the session, as a client that behaves does."""
+        """End the session, as a client that behaves does; an idle connection may have been closed meanwhile."""
+        self.connection.close()
         await self.connection.send(self.connection.frame("DELETE", self._path, b"", self._headers))
         self.connection.close()
 
