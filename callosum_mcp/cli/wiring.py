@@ -10,7 +10,9 @@ import os
 from pathlib import Path
 
 from callosum_mcp.app import Application, build
-from callosum_mcp.cli.logs import set_up, watch
+from callosum_mcp.cli.logs import known_secrets, set_up, watch
+from callosum_mcp.federation.reloading import Prepared
+from callosum_mcp.models.secrets import Mask
 from callosum_mcp.settings import Loaded, load
 
 
@@ -32,5 +34,21 @@ def wired(options: argparse.Namespace) -> Application:
         SettingsError: If the settings cannot be used.
     """
     application = build(loaded(options))
-    watch(lambda: [store.connection.told for store in application.federation.state.stores.stores])
+    later = _Later()
+    application.reloader.parts.append(later.learn)
+    watch(lambda: [later.mask, *(store.connection.told for store in application.federation.state.stores.stores)])
     return application
+
+
+class _Later:
+    """Secrets of settings that changed while the program runs. What was one stays one."""
+
+    def __init__(self) -> None:
+        self._secrets: set[str] = set()
+        self.mask = Mask(())
+
+    def learn(self, settings: Loaded) -> Prepared:
+        """Part of a reload; also of one that another part refuses, which may say so in the log."""
+        self._secrets.update(known_secrets(settings))
+        self.mask = Mask(self._secrets)
+        return Prepared(commit=lambda: None)

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+import anyio
 from pydantic import SecretStr
 from starlette.responses import JSONResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 OPEN_PATHS = frozenset({"/", "/health", "/ready"})
@@ -49,12 +50,16 @@ class Guard:
 
     def __init__(self, app: ASGIApp, policy: Policy) -> None:
         self._app = app
+        self._streams: set[_Stream] = set()
         self.follow(policy)
 
     def follow(self, policy: Policy) -> None:
-        """Let in whom a policy lets in, from the next request on."""
+        """Let in whom a policy lets in, from the next request on; streams of a token that is no longer one end."""
         self._policy = policy
         self._known = tuple(_digest(token.get_secret_value()) for token in policy.tokens)
+        for stream in self._streams:
+            if self._known and not self._knows(stream.digest):
+                stream.scope.cancel()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the refusal, or hand the request on."""
@@ -67,7 +72,29 @@ class Guard:
         trusted = self._knows_token(headers)
         refusal = _ambiguous(given) or self._refusal(headers, str(scope["path"]), trusted)
         scope["callosum.trusted"] = trusted
-        await (refusal or self._app)(scope, receive, send)
+        if refusal is None and trusted and self._known and scope["method"] == "GET":
+            await self._streamed(_Stream(digest=_given(headers)), scope, receive, send)
+        else:
+            await (refusal or self._app)(scope, receive, send)
+
+    async def _streamed(self, stream: _Stream, scope: Scope, receive: Receive, send: Send) -> None:
+        """A request that may stay open for long: it ends, in good order, when its token does."""
+
+        async def counted(message: Message) -> None:
+            stream.begun = True
+            stream.whole = message["type"] == "http.response.body" and not message.get("more_body", False)
+            await send(message)
+
+        self._streams.add(stream)
+        try:
+            with stream.scope:
+                await self._app(scope, receive, counted)
+        finally:
+            self._streams.discard(stream)
+        if stream.begun and not stream.whole:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        elif not stream.begun:
+            await _no(401, "the token is not valid any more")(scope, receive, send)
 
     def _refusal(self, headers: dict[str, str], path: str, trusted: bool) -> Response | None:
         host = host_name(headers.get("host", ""))
@@ -100,10 +127,26 @@ class Guard:
         """Whether the token is one of ours; each is compared, so that time tells neither which nor how much of it."""
         if not self._known:
             return True
-        scheme, _, given = headers.get("authorization", "").partition(" ")
-        digest = _digest(given.strip())
+        scheme = headers.get("authorization", "").partition(" ")[0]
+        return self._knows(_given(headers)) and scheme.lower() == "bearer"
+
+    def _knows(self, digest: bytes) -> bool:
         same = [hmac.compare_digest(digest, known) for known in self._known]
-        return any(same) and scheme.lower() == "bearer"
+        return any(same)
+
+
+@dataclass(slots=True, eq=False)
+class _Stream:
+    """An answer that is being sent, and whose token let it begin."""
+
+    digest: bytes
+    scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    begun: bool = False
+    whole: bool = False
+
+
+def _given(headers: dict[str, str]) -> bytes:
+    return _digest(headers.get("authorization", "").partition(" ")[2].strip())
 
 
 def _digest(token: str) -> bytes:

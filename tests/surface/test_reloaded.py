@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx2
 import pytest
 
@@ -28,6 +29,8 @@ from .world import (
 )
 
 OLD, NEW = "alpha-7d1f", "beta-93ce"
+LONGEST_S = 20
+"""Until a change of a file is in force, on a busy machine."""
 
 
 @pytest.fixture
@@ -84,6 +87,28 @@ async def test_tokens_rotate_on_every_surface_without_a_restart(one: World) -> N
         assert health["ok"] and "holds no token" in health["notes"][0]
         assert httpx2.get(f"{url}/health", trust_env=False).json() == {"ok": True}
         assert httpx2.get(f"{url}/ready", trust_env=False).json() == {"ready": True}
+
+
+@pytest.mark.promise("5c")
+async def test_an_open_stream_ends_with_its_token_and_those_of_other_tokens_go_on(one: World) -> None:
+    tokens = one.folder / "tokens"
+    replaced(tokens, f"{OLD}\n{NEW}\n")
+    with pipe("serve", "--transport", "http", "--config", str(one.config)) as opened:
+        url = announced(opened)
+        async with httpx2.AsyncClient(trust_env=False, timeout=None) as http:
+            async with (
+                http.stream("GET", f"{url}/sse", headers=bearer(OLD)) as old,
+                http.stream("GET", f"{url}/sse", headers=bearer(NEW)) as new,
+            ):
+                going, ending = new.aiter_text(), old.aiter_text()
+                assert "endpoint" in await anext(going) and "endpoint" in await anext(ending)
+                replaced(tokens, f"{NEW}\n")
+                with anyio.fail_after(LONGEST_S):
+                    assert [part async for part in ending if not part.startswith(":")] == []
+                with anyio.move_on_after(0.1):
+                    pytest.fail(f"the other stream went on with {await anext(going)!r}")
+        assert (code(url, NEW), code(url, OLD)) == (200, 401)
+        assert not [line for line in opened.complaints if b"ASGI" in line or b"Traceback" in line]
 
 
 def edited(world: World, **server: Any) -> None:
