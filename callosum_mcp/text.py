@@ -159,7 +159,8 @@ def one_line(text: str, limit: int = 200) -> str:
 
 def normalised(text: str) -> str:
     """A text for comparing: NFC, case folded, white space folded."""
-    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
+    whole = text.lower() if text.isascii() else unicodedata.normalize("NFC", text).casefold()
+    return " ".join(whole.split())
 
 
 def finite(value: object) -> float | None:

@@ -86,6 +86,8 @@ def said(hit: Hit) -> str:
 
 
 def _score(copies: Sequence[Vote], parts: Sequence[Part], k: int, unit: float) -> float:
+    if len(copies) == 1:
+        return parts[0].value + unit * share(copies[0], k)
     stores = best_per_store(copies)
     agreed = max(part.value for part in parts) * (1 + AGREEMENT * (len(stores) - 1))
     return agreed + unit * sum(share(vote, k) for vote in stores)

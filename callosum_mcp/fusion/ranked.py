@@ -85,7 +85,10 @@ def memories(cast: Sequence[Vote], parts: Sequence[Part]) -> list[tuple[tuple[Vo
         together[group].append(index)
     found: list[tuple[tuple[Vote, ...], tuple[Part, ...]]] = []
     for indexes in together.values():
-        best_first = sorted(indexes, key=lambda i: _first_shown(cast[i], parts[i])) if len(indexes) > 1 else indexes
+        if len(indexes) == 1:  # nearly all of them, and each step of a merge is made for hundreds
+            found.append(((cast[indexes[0]],), (parts[indexes[0]],)))
+            continue
+        best_first = sorted(indexes, key=lambda i: _first_shown(cast[i], parts[i]))
         found.append((tuple(cast[i] for i in best_first), tuple(parts[i] for i in best_first)))
     return found
 
@@ -96,6 +99,8 @@ def _first_shown(vote: Vote, part: Part) -> tuple[bool, float, int, int, str]:
 
 def best_per_store(copies: Sequence[Vote]) -> list[Vote]:
     """The best rank of each store among the copies of a memory: a store votes once."""
+    if len(copies) == 1:
+        return list(copies)
     best: dict[int, Vote] = {}
     for vote in copies:
         if vote.order not in best or vote.rank < best[vote.order].rank:
@@ -119,15 +124,16 @@ def in_total_order(scored: Sequence[Memory]) -> list[FusedHit]:
     """
 
     def key(memory: Memory) -> tuple[float, float, int, int, str]:
-        best = min(vote.rank for vote in memory.votes)
-        return -memory.score, -memory.second, best, memory.shown.order, memory.shown.hit.id
+        shown = memory.votes[0]
+        best = shown.rank if len(memory.votes) == 1 else min(vote.rank for vote in memory.votes)
+        return -memory.score, -memory.second, best, shown.order, shown.hit.id
 
     return [
         FusedHit(
             hit=_with_all_topics(memory),
             score=memory.score,
             store_rank=memory.shown.rank,
-            sources=tuple((vote.hit.address, vote.rank) for vote in memory.votes),
+            sources=tuple([(vote.hit.address, vote.rank) for vote in memory.votes]),
             parts=memory.parts,
         )
         for memory in sorted(scored, key=key)
