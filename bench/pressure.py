@@ -26,7 +26,6 @@ LEFT_MB = 4.0
 
 NAMES: tuple[Name, ...] = ("ours", "peer")
 _LATENCY_MS = 20.0
-_WARM_SESSIONS = 20
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,12 +36,13 @@ class Loads:
     stores: tuple[int, ...] = (8, 32)
     seconds: float = 8.0
     cap_s: float = 15.0
+    warm_sessions: int = 200
     http_sessions: int = 1_000
-    sse_sessions: int = 200
+    sse_sessions: int = 1_000
     memory_stores: int = 32
 
 
-QUICK = Loads(callers=(16,), stores=(8,), seconds=2.0, cap_s=4.0, http_sessions=40, sse_sessions=10)
+QUICK = Loads(callers=(16,), stores=(8,), seconds=2.0, cap_s=4.0, warm_sessions=10, http_sessions=40, sse_sessions=10)
 
 
 async def throughput(fleet: Fleet, loads: Loads) -> list[Row]:
@@ -144,7 +144,7 @@ async def memory(fleet: Fleet, loads: Loads) -> dict[str, Any]:
     show(
         "Memory: resident MiB around MCP sessions (hello, tools/list, end)",
         rows,
-        [f"before: after {_WARM_SESSIONS} sessions", "left: by the second half of them"],
+        [f"before: after {loads.warm_sessions} sessions", "left: by the second half of them"],
     )
     for one in sessions:
         left = one.after - one.before
@@ -164,7 +164,7 @@ async def _sessions(server: Contender, loads: Loads) -> list[Sessions]:
     pid = server.process.pid
     found: list[Sessions] = []
     for kind, count, one in (("HTTP", loads.http_sessions, over_http), ("SSE", loads.sse_sessions, over_sse)):
-        for _ in range(_WARM_SESSIONS):
+        for _ in range(loads.warm_sessions):
             await one()
         figures = Sessions(kind, count, rss_mb(pid))
         for number in range(1, count + 1):

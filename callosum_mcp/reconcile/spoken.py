@@ -39,6 +39,7 @@ def _pieces(word: str) -> tuple[str, ...]:
     return tuple(stem(piece) for piece in _PIECES.findall(word.lower()))
 
 
+@lru_cache(maxsize=65_536)
 def same_value(a: str, b: str) -> bool:
     """Whether two words of values are one, or one refines the other (``standard``, ``standard-hdd``)."""
     mine, theirs = set(_pieces(a)), set(_pieces(b))
@@ -47,6 +48,7 @@ def same_value(a: str, b: str) -> bool:
     return not _meant(a).isdisjoint(_meant(b)) or (a.isalpha() and b.isalpha() and alike(a, b))
 
 
+@lru_cache(maxsize=8_192)
 def _meant(word: str) -> frozenset[tuple[str, str, str]]:
     return frozenset(sense for sense in senses_of(word) if sense.value)
 
