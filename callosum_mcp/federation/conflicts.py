@@ -13,8 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 
-import anyio.to_thread
-
+from callosum_mcp.federation.beside import computed
 from callosum_mcp.models.knobs import Knobs
 from callosum_mcp.models.results import ConflictOut
 from callosum_mcp.models.values import FusedHit
@@ -80,7 +79,7 @@ async def settle(
 
 async def _verdict(items: Sequence[FusedHit], now: float, query: str, knobs: Knobs) -> Reconciliation:
     """What contradicts what. Reading texts never seen before takes tens of milliseconds, so it is done in a thread."""
-    return await anyio.to_thread.run_sync(_compared, items, now, query, knobs, abandon_on_cancel=True)
+    return await computed(_compared, items, now, query, knobs)
 
 
 def _compared(items: Sequence[FusedHit], now: float, query: str, knobs: Knobs) -> Reconciliation:

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import anyio
-import anyio.to_thread
 
+from callosum_mcp.federation.beside import computed
 from callosum_mcp.federation.embedding import Embedder
 from callosum_mcp.federation.order import ordered
 from callosum_mcp.fusion import RankedList
@@ -66,7 +66,7 @@ async def _ordered(
     size = sum(min(len(hit.text), MAX_CHARS) for one in lists for hit in one.hits)
     if size <= _MERGED_HERE_CHARS:
         return ordered(lists, query, knobs, cosines)
-    return await anyio.to_thread.run_sync(ordered, lists, query, knobs, cosines, abandon_on_cancel=True)
+    return await computed(ordered, lists, query, knobs, cosines)
 
 
 def _texts(query: str, fused: Sequence[FusedHit], lists: Sequence[RankedList]) -> list[str]:
