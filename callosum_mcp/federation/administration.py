@@ -22,6 +22,7 @@ from callosum_mcp.federation.declared import Declared, adopted, managed_stores
 from callosum_mcp.federation.embedding import refuse_what_lacks
 from callosum_mcp.federation.fanout import Clock, Outcome, ask, fan_out
 from callosum_mcp.federation.federation import Federation, State
+from callosum_mcp.federation.flights import Flights
 from callosum_mcp.federation.overlay import Overlay, TokenSource
 from callosum_mcp.federation.store_view import store_out
 from callosum_mcp.federation.stores import Store
@@ -78,6 +79,7 @@ class Administration:
         self._tokens = tokens
         self._policy = policy
         self._lock = anyio.Lock()
+        self._probes = Flights[dict[str, Outcome[ProbeReport]]]()
         self._declared = _as_declared(federation.state)
         self.notices: tuple[str, ...] = ()
 
@@ -202,8 +204,13 @@ class Administration:
             raise InvalidInput(f"token_env: must match {allowed} (setting security.allow_token_env)", field="token_env")
 
     async def _probe(self, state: State) -> dict[str, Outcome[ProbeReport]]:
-        outcomes = await fan_out(state.stores.stores, lambda adapter: adapter.probe(), _clock(state))
-        return {outcome.store.spec.name: outcome for outcome in outcomes}
+        """Each store's probe: one at a time, however many ask, so that watching takes nothing from questions."""
+
+        async def work() -> dict[str, Outcome[ProbeReport]]:
+            outcomes = await fan_out(state.stores.stores, lambda adapter: adapter.probe(), _clock(state))
+            return {outcome.store.spec.name: outcome for outcome in outcomes}
+
+        return await self._probes.get(state, work, keeps=lambda _: False)
 
     async def _probe_one(self, store: Store) -> Outcome[ProbeReport]:
         return await ask(store, lambda adapter: adapter.probe(), _clock(self._federation.state))

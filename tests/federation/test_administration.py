@@ -21,9 +21,9 @@ from callosum_mcp.errors import (
     UnknownStore,
 )
 from callosum_mcp.federation.administration import Administration, AdminPolicy, shown_url, store_out
-from callosum_mcp.federation.federation import Federation
+from callosum_mcp.federation.federation import Federation, State
 from callosum_mcp.federation.overlay import Overlay
-from callosum_mcp.federation.stores import Store
+from callosum_mcp.federation.stores import Store, StoreSet
 from callosum_mcp.models.knobs import Knobs
 from callosum_mcp.models.requests import (
     AddStoreRequest,
@@ -32,7 +32,7 @@ from callosum_mcp.models.requests import (
     RemoveStoreRequest,
 )
 from callosum_mcp.models.results import Change, EngineOut
-from callosum_mcp.models.values import StoreSpec
+from callosum_mcp.models.values import ProbeReport, StoreSpec
 from callosum_mcp.testing import ScriptedStore, hit
 
 ASK = RecallRequest(query="which port does Hermes use")
@@ -360,6 +360,41 @@ async def test_a_list_shows_every_store_and_probes_when_asked(federation: Federa
     assert health is not None and (health.status, health.detail) == ("up", "scripted: 1 hits")
     assert probed.stores[0].entries == 1
     assert {"notes", "scripted", "seren_loci", "seren_memory"} <= set(probed.types)
+
+
+class Watched(ScriptedStore):
+    """Counts the probes that it is answering, of which none ends before the gate opens."""
+
+    def __init__(self, spec: StoreSpec, gate: anyio.Event) -> None:
+        super().__init__(spec, [hit("slow", "1", "Hermes")])
+        self.opened, self.probes, self.begun = gate, 0, anyio.Event()
+
+    async def probe(self) -> ProbeReport:
+        self.probes += 1
+        self.begun.set()
+        await self.opened.wait()
+        return await super().probe()
+
+
+@pytest.mark.promise("2h")
+async def test_fifty_who_watch_a_store_that_hangs_probe_it_once_and_questions_are_answered_meanwhile() -> None:
+    spec = StoreSpec(name="slow", type="scripted", concurrency=2)
+    store = Watched(spec, anyio.Event())
+    federation = Federation(State(stores=StoreSet((Store.of(spec, store),)), knobs=Knobs()))
+    admin, seen = administration(federation), list[str]()
+
+    async def watch() -> None:
+        listed = await admin.list_stores(ListStoresRequest(probe=True))
+        seen.append(str(listed.stores[0].health and listed.stores[0].health.status))
+
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as group:
+            for _ in range(50):
+                group.start_soon(watch)
+            await store.begun.wait()
+            assert (await federation.recall(ASK)).hits
+            store.opened.set()
+    assert (seen, store.probes) == (["up"] * 50, 1)
 
 
 async def test_a_list_says_how_each_store_fared(federation: Federation) -> None:

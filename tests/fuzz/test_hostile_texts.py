@@ -50,6 +50,7 @@ PIECES = (
 )
 
 
+@pytest.mark.promise("9c")
 @pytest.mark.parametrize("piece", PIECES, ids=repr)
 async def test_no_memory_keeps_the_process_busy(piece: str) -> None:
     text = piece * (SIZE // len(piece))
@@ -69,6 +70,7 @@ async def test_no_memory_keeps_the_process_busy(piece: str) -> None:
     await answers.aclose()
 
 
+@pytest.mark.promise("9c")
 @pytest.mark.parametrize("piece", PIECES, ids=repr)
 async def test_no_question_keeps_the_process_busy(piece: str) -> None:
     query = (piece * 8_000)[:8_000].strip() or "blank"

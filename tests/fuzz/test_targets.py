@@ -56,6 +56,7 @@ MARKED = st.lists(st.sampled_from(MARKS), max_size=60).map(b"".join)
 BYTES = st.binary(max_size=200) | MARKED | DOCUMENTS
 
 
+@pytest.mark.promise("9c")
 @pytest.mark.parametrize("name", TARGETS)
 def test_nothing_does_more_than_fail_as_promised(name: str) -> None:
     @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -97,6 +98,7 @@ HOSTILE: dict[str, bytes] = {
 }
 
 
+@pytest.mark.promise("9c")
 @pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize("name", TARGETS)
 def test_no_text_takes_much_time_or_the_stack(name: str, data: bytes) -> None:

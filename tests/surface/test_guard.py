@@ -10,8 +10,9 @@ import anyio
 import httpx2
 import pytest
 from pydantic import SecretStr
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
+from callosum_mcp.surface import guard
 from callosum_mcp.surface.guard import Guard, Policy, allowed, host_name
 from callosum_mcp.surface.tools import TOOLS
 
@@ -291,3 +292,34 @@ async def test_white_space_around_a_header_is_no_part_of_its_value() -> None:
     scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": headers}
     await Guard(app, Policy())(scope, nothing, nothing)
     assert seen == [[(b"host", b"127.0.0.1:80"), (b"mcp-name", b"recall")]]
+
+
+@pytest.mark.promise("5j")
+@pytest.mark.parametrize("given", ["correct horse", "battery staple", "wrong", "", "correct hors", "x" * 10_000])
+async def test_each_token_is_compared_whole_and_in_constant_time_whatever_is_sent(
+    given: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[tuple[int, int]] = []
+    real = guard.hmac.compare_digest
+
+    def counted(ours: bytes, theirs: bytes) -> bool:
+        compared.append((len(ours), len(theirs)))
+        return real(ours, theirs)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        del scope, receive, send
+
+    monkeypatch.setattr(guard.hmac, "compare_digest", counted)
+    headers = [(b"host", b"localhost"), (b"authorization", f"Bearer {given}".encode())]
+    scope: Scope = {"type": "http", "method": "POST", "path": "/ask", "headers": headers}
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    await Guard(app, Policy(tokens=(SecretStr(TOKEN), SecretStr(OTHER))))(scope, receive, send)
+    assert compared == [(32, 32), (32, 32)], "digests of one length, each of them, whichever is the right one"
+    assert [message["status"] for message in sent if "status" in message] == ([] if given in (TOKEN, OTHER) else [401])

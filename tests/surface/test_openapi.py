@@ -45,6 +45,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Generator[Served]:
 OPERATIONS = [(path, method) for path, methods in openapi.made()["paths"].items() for method in methods]
 
 
+@pytest.mark.promise("9b")
 @pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.name.lower())
 @pytest.mark.parametrize(("path", "method"), OPERATIONS, ids=[f"{method} {path}" for path, method in OPERATIONS])
 def test_the_routes_do_what_the_document_says(target: Served, path: str, method: str, mode: GenerationMode) -> None:
@@ -71,6 +72,7 @@ def test_the_routes_do_what_the_document_says(target: Served, path: str, method:
         assert mode is GenerationMode.NEGATIVE and method != "post", "there is nothing that a caller could say wrongly"
 
 
+@pytest.mark.promise("9b")
 def test_the_shipped_document_is_the_one_of_the_models() -> None:
     shipped = Path(openapi.__file__).with_name("openapi.json").read_text(encoding="utf-8")
     assert json.loads(shipped) == openapi.made(), "run python -m callosum_mcp.surface.openapi"

@@ -89,7 +89,7 @@ async def test_tokens_rotate_on_every_surface_without_a_restart(one: World) -> N
         assert httpx2.get(f"{url}/ready", trust_env=False).json() == {"ready": True}
 
 
-@pytest.mark.promise("5c")
+@pytest.mark.promise("5k")
 async def test_an_open_stream_ends_with_its_token_and_those_of_other_tokens_go_on(one: World) -> None:
     tokens = one.folder / "tokens"
     replaced(tokens, f"{OLD}\n{NEW}\n")
