@@ -15,6 +15,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CONNECTION_CLOSED, METHOD_NOT_FOUND, PARSE_ERROR, REQUEST_TIMEOUT
 from pydantic import ValidationError
 
+from callosum_mcp.adapters.engine.faults import protocol_error
 from callosum_mcp.adapters.engine.reach import Reach
 from callosum_mcp.adapters.http_errors import failure, rate_limited, unreachable
 from callosum_mcp.errors import StoreBadReply, StoreError, StoreFailed, StoreRefused, StoreTimeout
@@ -121,7 +122,10 @@ def _protocol(fault: MCPError, reach: Reach, status: int | None) -> StoreError:
         return StoreBadReply(f"its reply was not read: {said}")
     if fault.code == PARSE_ERROR or "Unexpected content type" in fault.message:
         return StoreBadReply(f"its reply cannot be read: {said}; is the url that of an MCP server?")
-    return StoreFailed(f"says: {said or 'nothing'} (JSON-RPC error {fault.code})")
+    told = protocol_error(fault.code, said)
+    if isinstance(told, StoreFailed):
+        return StoreFailed(f"says: {said or 'nothing'} (JSON-RPC error {fault.code})")
+    return told
 
 
 def _invalid(fault: ValidationError) -> str:

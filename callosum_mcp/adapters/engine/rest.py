@@ -20,6 +20,7 @@ from callosum_mcp.adapters.engine.replies import ToolReply
 from callosum_mcp.adapters.engine.seconds import Which, second_request
 from callosum_mcp.adapters.engine.together import together
 from callosum_mcp.adapters.http import HttpRequest, JsonHttp
+from callosum_mcp.errors import StoreFailed
 from callosum_mcp.models.values import Hit, StoreQuery, StoreSpec
 
 _PROBE = "callosum"
@@ -95,7 +96,12 @@ class RestEngine:
 
         async def ask() -> ToolReply:
             async with self._slots:
-                return ToolReply(structured=await self._http.ask(request))
+                if purpose != "fetch":
+                    return ToolReply(structured=await self._http.ask(request))
+                found = await self._http.ask_or_none(request)
+            if found is None:
+                raise StoreFailed("not found (404)")
+            return ToolReply(structured=found)
 
         sent = {"params": dict(asked.params), "json": asked.body}
         arguments = {name: value for name, value in sent.items() if value}

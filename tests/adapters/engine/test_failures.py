@@ -43,7 +43,14 @@ def answered(status: int, **headers: str) -> httpx2.HTTPStatusError:
 
 
 CASES: list[tuple[BaseException, int | None, type[StoreError], str]] = [
-    (MCPError(-32602, "bad\n t0ken-of-ours"), None, StoreFailed, "says: bad *** (JSON-RPC error -32602)"),
+    (
+        MCPError(-32602, "bad\n t0ken-of-ours"),
+        None,
+        StoreBadReply,
+        "does not understand our call: bad ***; do the preset and its args fit this version?",
+    ),
+    (MCPError(-32000, "Unauthorized"), None, StoreAuthFailed, "wants a valid token, its words: Unauthorized; "),
+    (MCPError(-32000, "bad\n t0ken-of-ours"), None, StoreFailed, "says: bad *** (JSON-RPC error -32000)"),
     (MCPError(-32000, ""), None, StoreFailed, "says: nothing (JSON-RPC error -32000)"),
     (MCPError(-32000, "Unauthorized"), 401, StoreAuthFailed, "refused our token (401)"),
     (MCPError(INTERNAL_ERROR, "Server returned an error response"), 503, StoreFailed, "answered 503"),

@@ -67,3 +67,17 @@ async def test_one_hit_in_full_is_a_request_of_its_own() -> None:
         found = await adapter.fetch("a/b")
         await adapter.aclose()
     assert found is not None and (found.id, found.text) == ("a/b", "All of Hermes")
+
+
+async def test_a_hit_that_is_not_there_any_more_is_none_and_not_a_failure() -> None:
+    def answer(asked: Asked) -> tuple[int, object]:
+        return (404, {"error": "no page"}) if asked.path.startswith("/api/pages/") else (200, ROWS)
+
+    fetch = {"http": {"path": "/api/pages/{id}"}, "fields": {"snippet": "body"}}
+    with served(ReplayHttp(answer=answer)) as url:
+        adapter = registry.create(spec(url, fetch=fetch))
+        assert await adapter.fetch("gone") is None
+        await adapter.search(StoreQuery(text="hermes", limit=3))
+        shown = await adapter.fetch("1")
+        await adapter.aclose()
+    assert shown is not None and shown.text == "Hermes is the relay", "as it was last shown"

@@ -372,7 +372,7 @@ async def test_a_reply_of_five_megabytes_is_read_and_a_far_larger_one_refused() 
 @pytest.mark.parametrize(
     ("query", "kind", "said"),
     [
-        ("rpc error", StoreFailed, r"^says: limit: must be positive \(JSON-RPC error -32602\)$"),
+        ("rpc error", StoreBadReply, r"^does not understand our call: limit: must be positive; "),
         ("off", StoreBadReply, "^its reply is not what MCP promises: content: Input should be a valid list"),
     ],
 )
