@@ -37,7 +37,7 @@ async def test_an_engine_answers_over_each_transport_in_each_era(served: Network
         assert "a says hermes" in await answer(made)
         assert (await made.advertised()).protocol == ("2026-07-28" if protocol == "auto" else "2025-11-25")
         assert len(await answer(made, "huge")) == 5_000_000
-        with pytest.raises(StoreBadReply, match="^does not understand our call: limit: must be positive; "):
+        with pytest.raises(StoreBadReply, match=r"^does not understand our call: limit: must be positive; "):
             await answer(made, "rpc error")
         assert made.noise() is None and made.connections == 1
     assert left_over()[1] == before
