@@ -26,7 +26,8 @@ TRUST = 0.5
 scores per unit of ln(rank), also where the returned texts say nothing."""
 
 TIE = 1e-4
-"""Weight of the RRF share that breaks ties, as a part of the best value: too small to overturn any text."""
+"""Weight of the RRF share that breaks ties, as a part of the best value before weights: too small to overturn any text,
+and no store's weight changes what another store's share is worth."""
 
 AGREEMENT = 0.02
 """What each further store that holds a memory adds, as a part of its best value. Measured on overlapping stores: .02
@@ -51,7 +52,7 @@ def pooled(
     """
     cast = votes(lists)
     parts = _parts(cast, _local(query, cast, cosines or {}), pool_weight)
-    unit = TIE * (max((part.value for part in parts), default=0.0) or 1.0)
+    unit = TIE * (max((part.value / part.weight for part in parts), default=0.0) or 1.0)
     return in_total_order([Memory(votes=v, parts=p, score=_score(v, p, k, unit)) for v, p in memories(cast, parts)])
 
 

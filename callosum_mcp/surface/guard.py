@@ -58,7 +58,7 @@ class Guard:
         self._policy = policy
         self._known = tuple(_digest(token.get_secret_value()) for token in policy.tokens)
         for stream in self._streams:
-            if self._known and not self._knows(stream.digest):
+            if self._known and not stream.whole and not self._knows(stream.digest):
                 stream.scope.cancel()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

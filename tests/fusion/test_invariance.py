@@ -97,6 +97,31 @@ def test_doubling_a_weight_never_lowers_its_hits(
             assert after[hit.address] <= before[hit.address]
 
 
+@pytest.mark.promise("P20")
+def test_a_heavier_store_makes_no_other_stores_ties_worth_more() -> None:
+    port, moved = "the port of Apollo is 22", "Apollo was moved to the new rack in spring"
+    b = RankedList(store="b", hits=(_said("b", "1", port), _said("b", "2", moved)), weight=3.0)
+    c = RankedList(store="c", hits=(_said("c", "1", "nothing of this is asked for"),), weight=100.0)
+    texts = [
+        "Hermes listens on port 8443 of the edge host",
+        "Hermes listens on port 8443 of the edge host",
+        port,
+        "Hermes uses it",
+        port,
+        moved,
+    ]
+    e = RankedList(store="e", hits=tuple(_said("e", str(n), text) for n, text in enumerate(texts, 1)), weight=1.0)
+    before, after = (
+        _others_above(fused("pooled", [replace(b, weight=weight), c, e], k=1), "b")
+        for weight in (b.weight, 2 * b.weight)
+    )
+    assert all(after[address] <= before[address] for address in before)
+
+
+def _said(store: str, identity: str, text: str) -> Hit:
+    return Hit(store=store, id=identity, text=text)
+
+
 def _others_above(items: list[FusedHit], store: str) -> dict[str, set[str]]:
     """For each hit of a store, the memories above it that the store does not hold."""
     above: dict[str, set[str]] = {}
