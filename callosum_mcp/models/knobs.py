@@ -67,7 +67,7 @@ class Knobs(BaseModel):
         float,
         Field(ge=0, le=600, description="Seconds until nobody is waited for any more; 0: off."),
     ] = 0.0
-    max_in_flight: Annotated[int, Field(ge=1, le=1_000, description="Calls answered at once; others wait.")] = 64
+    max_in_flight: Annotated[int, Field(ge=1, le=1_000, description="Calls answered at once; others wait.")] = 24
     max_queued: Annotated[int, Field(ge=0, le=10_000, description="Calls that may wait.")] = 256
     cache_s: Annotated[
         float,
