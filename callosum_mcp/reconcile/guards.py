@@ -8,7 +8,7 @@ counts something else, is not contradicted.
 from __future__ import annotations
 
 from callosum_mcp.reconcile.claims import Claim, Statement
-from callosum_mcp.reconcile.lexicon import SLOTS_OF, senses_of
+from callosum_mcp.reconcile.lexicon import fits, senses_of
 from callosum_mcp.reconcile.lexicon.scopes import SCOPE_KEYS, SCOPES
 from callosum_mcp.reconcile.question import Anchor, Question
 from callosum_mcp.reconcile.stems import stem
@@ -43,7 +43,7 @@ def apart(a: Claim, b: Claim, sides: Sides, question: Question) -> bool:
 
 def _replaces(claim: Claim, own: Statement, other: Statement, question: Question) -> bool:
     """Whether a hit lacks a word of the query that the other has, and its sentence starts with a name instead."""
-    topics = {topic for topic in question.topics if topic.startswith("a:") and topic[2:] not in SLOTS_OF}
+    topics = {topic for topic in question.topics if topic.startswith("a:") and not fits(topic[2:], claim.value.slot)}
     focus = question.focus
     named = bool(focus.rest) and any(named_in(head, claim.beside) for head in focus.heads)
     asked = [anchor for anchor in question.anchors if not (named and focus.words.issuperset(anchor.stems))]

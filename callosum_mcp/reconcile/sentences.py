@@ -121,13 +121,22 @@ def _meant(tokens: list[Token], marks: set[str]) -> str:
         return "plan"  # ``Q3 2031: …``
     if "hypo" in marks or tokens[0].marked("hypo_start"):
         return "condition"
-    if "plan" in marks and not any(token.marked("change") and token.low in ("now",) for token in tokens):
+    if "plan" in marks and _planned(tokens) and not any(token.marked("change") and token.low in ("now",) for token in tokens):
         return "plan"
     if "exception" in marks or ("only" in marks and _dated_only(tokens)):
         return "exception"
     return "will" if "will" in marks else "asserted"
 
 
+def _planned(tokens: list[Token]) -> bool:
+    """Whether a word of a plan is meant as one; ``is planned and applied with X`` says how planning is done."""
+    return any(
+        token.marked("plan") and not (token.low == "planned" and following.low in _PLANNED_WITH)
+        for token, following in zip(tokens, [*tokens[1:], tokens[-1]], strict=True)
+    )
+
+
+_PLANNED_WITH = frozenset("and with using".split())
 _FROM = frozenset("from ab od desde dal".split())
 
 

@@ -155,6 +155,7 @@ def _suffix(tokens: list[Token], place: int, end: int) -> str:
     """What a hyphen adds to the name of a product, which makes it the name of a package for it (its client, a tool)."""
     following = tokens[place + 1]
     joined = place + 1 < end and following.gap == "-" and following.kind == "word" and not following.light
+    joined = joined and not following.named("attr", "version")
     return f"-{following.low}" if joined else ""
 
 

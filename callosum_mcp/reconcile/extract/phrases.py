@@ -38,8 +38,14 @@ def phrases(sentence: Sentence) -> Iterator[Found]:
     yield from _user(tokens)
     yield from copulas(sentence, taken)
     for at in range(1, len(tokens)):
-        if at not in taken and (tokens[at - 1].low in _INTRO or _spelled(tokens, at) or _particle(tokens, at)):
+        if at not in taken and (_introduced(sentence, at) or _spelled(tokens, at) or _particle(tokens, at)):
             yield from _loose(tokens, at, taken)
+
+
+def _introduced(sentence: Sentence, at: int) -> bool:
+    """Whether the word before may stand before a value; where something changed, any word of direction may."""
+    previous = sentence.tokens[at - 1]
+    return previous.low in _INTRO or (sentence.changed and previous.marked("into"))
 
 
 def _setting(tokens: list[Token], at: int, taken: set[int]) -> Iterator[Found]:
