@@ -27,9 +27,7 @@ _MODALS = frozenset(
     doivent puede pueden debe deben può possono deve devono pode podem devem może mogą musi muszą
     """.split()
 )
-_AUXILIARIES = (
-    frozenset("is are does do did has have was were ist sind est sont es son jest são é è".split()) | _MODALS
-)
+_AUXILIARIES = frozenset("is are does do did has have was were ist sind est sont es son jest são é è".split()) | _MODALS
 _YES_NO = frozenset("may might should must is are does do did has have can ist läuft está est è czy".split())
 WHICH = frozenset("which what welche welcher welches quel quelle qual quale qué cuál jaki jaka jakie".split())
 _CONTENT = ("word", "cjk", "ver")

@@ -15,6 +15,7 @@ _PREPOSITIONS = frozenset("on in im auf en sur for für sul nel w na em no the a
 _ENVIRONMENT = frozenset(
     "environment env system server cluster instance umgebung stage box tenant database db branch".split()
 )
+_DURING = frozenset("since last this that seit letztes dieses depuis desde dal".split())
 _VARIANTS = frozenset("variant variation treatment".split())
 _ALL = frozenset("all every each alle allen tous toutes todos todas tutti tutte wszyscy wszystkie".split())
 _CODE_WORDS = frozenset("const default function class let var async type interface enum from".split())
@@ -40,6 +41,12 @@ def _by_dimension(tokens: Sequence[Token], at: int, name: str) -> bool | None:
         return token.gap == "."
     if name == "bound":
         return token.gap == "/" or (previous is not None and previous.kind == "num") or _dated(tokens, at)
+    if (
+        name == "week"
+        and not token.low.endswith("s")
+        and any(near.low in _DURING for near in tokens[max(0, at - 3) : at])
+    ):
+        return True  # ``since the July weekend``
     if name == "surface":
         return previous is None or _of_no_surface(token, previous)
     if name == "tier" and token.text.islower() and token.low != "pro":

@@ -152,7 +152,7 @@ def _said(sentence: Sentence, closed: bool) -> list[Said]:
     for item in extracted(sentence, closed):
         clause = clauses[item.at]
         if clause not in around:
-            members = sentence.clause(item.at)
+            members = sentence.clause(item.at) + _bound_after(sentence, clause)
             around[clause] = (
                 frozenset(words_of(members)),
                 scopes_of(members),
@@ -174,8 +174,18 @@ def _said(sentence: Sentence, closed: bool) -> list[Said]:
     return found
 
 
+def _bound_after(sentence: Sentence, clause: int) -> list[Token]:
+    """The next clause, if it only says that this one names a bound (``two stay alive, at a minimum``)."""
+    following = [token for token, other in zip(sentence.tokens, sentence.clauses, strict=True) if other == clause + 1]
+    bounds = any(token.named("scope", "bound") for token in following)
+    return following if bounds and all(token.light or token.senses for token in following) else []
+
+
 def _happens(tokens: Sequence[Token], at: int) -> bool:
     """Whether a word tells of an event, and not of what holds ``since the outage``."""
+    following = tokens[at + 1] if at + 1 < len(tokens) else None
+    if following is not None and following.gap == " " and unknown(following) and not tokens[at].low.endswith("ed"):
+        return False  # ``crash dumps``
     return tokens[at].marked("event") and not any(near.low in _SINCE for near in tokens[max(0, at - 3) : at])
 
 
@@ -207,7 +217,9 @@ def _inner(sentence: Sentence, found: Found, scopes: Scopes) -> frozenset[str]:
     if not found.end:
         return _NONE
     own = scopes_of(sentence.tokens[found.at : found.end])
-    return frozenset(name for name, values in own.items() if scopes.get(name, values) <= values) | {name for name, values in scopes.items() if values <= frozenset(map(str, found.value.data))}
+    return frozenset(name for name, values in own.items() if scopes.get(name, values) <= values) | {
+        name for name, values in scopes.items() if values <= frozenset(map(str, found.value.data))
+    }
 
 
 def _asserted(sentence: Sentence, found: Found, events: set[int], many: bool) -> bool:
