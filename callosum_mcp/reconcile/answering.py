@@ -181,6 +181,8 @@ def _answers(claim: Claim, statement: Statement, inquiry: _Inquiry, missing: lis
         or (question.many and slot.startswith(("port", "ip", "host", "person", "when", "choice")))
     ):
         return False
+    if slot == _ZONE and not question.slots:
+        return False  # a zone belongs to a time, if nobody asks for it
     if _out_of_scope(claim, question.scopes) or not (named or on_topic(claim, statement, question)):
         return False
     if slot == "version" and not _of_product(claim, statement, inquiry, missing):
@@ -190,6 +192,7 @@ def _answers(claim: Claim, statement: Statement, inquiry: _Inquiry, missing: lis
     return _about_the_subject(claim, statement, inquiry, missing, explicit=named or _explicit(claim, question))
 
 
+_ZONE = "choice:timezone"
 _INCIDENTAL = frozenset({"choice:timezone", "choice:human_language", "choice:currency", "choice:code_language"})
 """Classes whose members stand in sentences about something else."""
 

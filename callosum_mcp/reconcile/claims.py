@@ -15,7 +15,8 @@ from callosum_mcp.reconcile.naming import in_brackets
 from callosum_mcp.reconcile.question import Question, understand
 from callosum_mcp.reconcile.reading import Names, Reading, Said, label, readings
 from callosum_mcp.reconcile.scoping import Scopes
-from callosum_mcp.reconcile.texts import meta, texts
+from callosum_mcp.reconcile.sentences import SIDE
+from callosum_mcp.reconcile.texts import meta, texts, unscanned
 from callosum_mcp.reconcile.values import Value
 
 _SOURCE = re.compile(
@@ -24,6 +25,7 @@ _SOURCE = re.compile(
 _NOT_WORD = re.compile(r"[\W_]+")
 _CONTEXT_DIMENSIONS = frozenset("env role flow bound tier quarter vendor audience meal fill tenant part hours".split())
 _TOLD_DIMENSIONS = frozenset("env role layer tenant vendor hours net".split())
+_SEAT = "host:on"  # of what is on something, which may be a host: only where one is asked for
 _SIDES = frozenset({"!container", "!host_port"})
 _NUMBER_DIMENSIONS = frozenset("fill bound measure".split())  # of one number, not of its sentence
 _POSITIONS = 1_000
@@ -126,8 +128,11 @@ def _statement(title: str, text: str, place: str, names: tuple[str, ...], query:
 
 
 def _read(hit: Hit, question: Question) -> Statement:
+    scanned = "OCR" in hit.text
+    if scanned:
+        hit = replace(hit, text=unscanned(hit.text))
     source = _SOURCE.match(hit.text)
-    statement = Statement(hit, source=source[1] if source else "", scanned="OCR" in hit.text)
+    statement = Statement(hit, source=source[1] if source else "", scanned=scanned)
     project, key, value = (meta(hit, name) for name in ("project", "key", "value"))
     around = label(hit.title or "", project, key, f"{hit.path or ''} ; {hit.id}")
     _note(statement, around.names, question)
@@ -136,7 +141,9 @@ def _read(hit: Hit, question: Question) -> Statement:
     statement.openers = around.opener
     scopes = {name: values for name, values in around.scopes.items() if name in _CONTEXT_DIMENSIONS}
     statement.scopes.update(scopes)
-    statement.squeezed = _squeezed(f"{hit.title} {project} {key} {hit.path} {hit.id}") + _squeezed(hit.text)
+    statement.squeezed = _squeezed(f"{hit.title} {project} {key} {hit.path} {hit.id}") + _squeezed(
+        SIDE.sub(" ", hit.text)
+    )
     statement.lone.update(_compounds(statement.squeezed, question))
     if not around.draft:
         _read_texts(statement, hit, (project, key, value), scopes, question)
@@ -213,7 +220,9 @@ def _add(
     subject = reading.subject - question.stems
     whole = {name: values for name, values in reading.scopes.items() if name not in _NUMBER_DIMENSIONS}
     for said in reading.said:
-        if _of_use(said, question):
+        if said.value.slot == _SEAT and "host" in question.slots:
+            said = replace(said, value=replace(said.value, slot="host"))
+        if said.value.slot != _SEAT and _of_use(said, question):
             narrowed = _without({**whole, **said.scopes}, said.inner)
             statement.claims.append(_claim(said, reading, subject, {**scopes, **narrowed}, question, keyed, position))
     statement.claims.extend(

@@ -96,10 +96,24 @@ def _places(claim: Claim, question: Question) -> bool:
     if claim.value.slot == "open":
         return not claim.label.isdisjoint(_STANDING)
     named = any(stem in claim.wide for anchor in question.anchors for stem in anchor.stems)
-    return named and not claim.label.isdisjoint(PLACING) and claim.wide.isdisjoint(_FOR_NOW)
+    placing = PLACING | _TOWARDS if not question.stems.isdisjoint(_SENDING) else PLACING
+    return named and not claim.label.isdisjoint(placing) and claim.wide.isdisjoint(_FOR_NOW)
 
 
-_FOR_NOW = frozenset(map(stem, "week weekend today tonight tomorrow woche heute semaine semana settimana".split()))
+_TOWARDS = frozenset("to into onto nach zu zum zur vers à au al para do".split())
+_SENDING = frozenset(
+    map(stem, "go goes going end land sent send shipped uploaded written copied pushed delivered posted stored gehen "
+              "landen geschickt vont envoyés van enviados vanno inviati".split())
+)  # fmt: skip
+_FOR_NOW = frozenset(
+    map(
+        stem,
+        """
+        week weekend today tonight tomorrow woche heute semaine semana settimana spent visited holidays trip vacation
+        conference urlaub reise vacances voyage vacaciones viaje vacanza viaggio férias viagem wakacje podróż
+        """.split(),
+    )
+)
 _STANDING = frozenset(
     map(stem, "stands stand lives located location kept stored sits hangs lies placed parked found".split())
 )

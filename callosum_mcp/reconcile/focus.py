@@ -21,7 +21,13 @@ _OF = frozenset(
     """.split()
 )
 _HEAD_FIRST = frozenset("de du d'une di del della dello da do dos das dla des w na".split())
-_AUXILIARIES = frozenset("is are does do did has have was were ist sind est sont es son jest são é è".split())
+_MODALS = frozenset(
+    """
+    can could may might must shall should will would kann können darf dürfen muss müssen soll sollen peut peuvent doit
+    doivent puede pueden debe deben può possono deve devono pode podem devem może mogą musi muszą
+    """.split()
+)
+_AUXILIARIES = frozenset("is are does do did has have was were ist sind est sont es son jest são é è".split()) | _MODALS
 _YES_NO = frozenset("may might should must is are does do did has have can ist läuft está est è czy".split())
 WHICH = frozenset("which what welche welcher welches quel quelle qual quale qué cuál jaki jaka jakie".split())
 _CONTENT = ("word", "cjk", "ver")
@@ -89,12 +95,18 @@ def _chosen(tokens: Sequence[Token], content: list[int]) -> tuple[list[int], lis
         return [at for at in content if at >= particle], content[-1:]
     counted = next((at for at, token in enumerate(tokens) if "number" in ASKS.get(token.low, ())), None)
     if counted is not None and any(at > counted for at in content):
-        return [at for at in content if at > counted], [next(at for at in content if at > counted)]
+        return [at for at in content if at > counted], [_noun(tokens, counted + 1, content)]
     last = tokens[content[-1]]
     stated = content[-1] == len(tokens) - 1 and last.named("state") is not None and not last.named("attr")
     if len(content) == 1 or tokens[0].low in _YES_NO or stated:
         return [], []  # a subject, and any attribute of it; a state
     return _asked(tokens, content) or _before_of(tokens, content) or (content, content)
+
+
+def _noun(tokens: Sequence[Token], at: int, content: list[int]) -> int:
+    """What is counted: the word after the question word, however common (``how many jobs``)."""
+    plain = tokens[at].kind in _CONTENT and tokens[at].low not in _AUXILIARIES and tokens[at].low not in _OF
+    return at if plain else next(near for near in content if near >= at)
 
 
 def _asked(tokens: Sequence[Token], content: list[int]) -> tuple[list[int], list[int]] | None:

@@ -8,13 +8,13 @@ counts something else, is not contradicted.
 from __future__ import annotations
 
 from callosum_mcp.reconcile.claims import Claim, Statement
-from callosum_mcp.reconcile.lexicon import SLOTS_OF, senses_of
+from callosum_mcp.reconcile.lexicon import fits, senses_of
 from callosum_mcp.reconcile.lexicon.scopes import SCOPE_KEYS, SCOPES
 from callosum_mcp.reconcile.question import Anchor, Question
 from callosum_mcp.reconcile.stems import stem
 from callosum_mcp.reconcile.subject import covered
 from callosum_mcp.reconcile.texts import meta
-from callosum_mcp.reconcile.tokens import tokenise, unknown
+from callosum_mcp.reconcile.tokens import Token, tokenise, unknown
 from callosum_mcp.reconcile.topic import UNMISTAKABLE, VAGUE
 from callosum_mcp.reconcile.wording import named_in
 
@@ -43,7 +43,7 @@ def apart(a: Claim, b: Claim, sides: Sides, question: Question) -> bool:
 
 def _replaces(claim: Claim, own: Statement, other: Statement, question: Question) -> bool:
     """Whether a hit lacks a word of the query that the other has, and its sentence starts with a name instead."""
-    topics = {topic for topic in question.topics if topic.startswith("a:") and topic[2:] not in SLOTS_OF}
+    topics = {topic for topic in question.topics if topic.startswith("a:") and not fits(topic[2:], claim.value.slot)}
     focus = question.focus
     named = bool(focus.rest) and any(named_in(head, claim.beside) for head in focus.heads)
     asked = [anchor for anchor in question.anchors if not (named and focus.words.issuperset(anchor.stems))]
@@ -51,7 +51,7 @@ def _replaces(claim: Claim, own: Statement, other: Statement, question: Question
     missing = any(
         covered(anchor, other) and not (_has(anchor, own) and not _aside(anchor, own, known)) for anchor in asked
     ) or any(topic in other.words and topic not in own.words for topic in topics)
-    value = frozenset(map(str, claim.value.data))
+    value = frozenset(map(str, claim.value.data)) if claim.value.slot != "path" else frozenset[str]()
     return missing and any(
         question.topics.isdisjoint(concepts) and not named_in(word, value) and _new(word, other, question)
         for word, *concepts in claim.lead | _key_words(own)
@@ -65,7 +65,14 @@ def _aside(anchor: Anchor, statement: Statement, known: frozenset[str]) -> bool:
 
 def _key_words(statement: Statement) -> frozenset[tuple[str, ...]]:
     """The words of a key that no list knows: what tells ``oven.path`` from ``mill.path``."""
-    return frozenset((token.stem,) for token in tokenise(meta(statement.hit, "key")) if unknown(token))
+    return frozenset(
+        (token.stem,) for token in tokenise(meta(statement.hit, "key")) if unknown(token) or _only_a_state(token)
+    )
+
+
+def _only_a_state(token: Token) -> bool:
+    """Whether a word of a key is the name of a state and nothing else (``archive``)."""
+    return bool(token.senses) and all(sense.role == "state" for sense in token.senses)
 
 
 def _has(anchor: Anchor, statement: Statement) -> bool:

@@ -15,6 +15,8 @@ _PREPOSITIONS = frozenset("on in im auf en sur for für sul nel w na em no the a
 _ENVIRONMENT = frozenset(
     "environment env system server cluster instance umgebung stage box tenant database db branch".split()
 )
+_DURING = frozenset("since last this that seit letztes dieses depuis desde dal".split())
+_VARIANTS = frozenset("variant variation treatment".split())
 _ALL = frozenset("all every each alle allen tous toutes todos todas tutti tutte wszyscy wszystkie".split())
 _CODE_WORDS = frozenset("const default function class let var async type interface enum from".split())
 _PLANS = frozenset("plan plans tier edition licence license account package tarif forfait piano".split())
@@ -39,6 +41,12 @@ def _by_dimension(tokens: Sequence[Token], at: int, name: str) -> bool | None:
         return token.gap == "."
     if name == "bound":
         return token.gap == "/" or (previous is not None and previous.kind == "num") or _dated(tokens, at)
+    if (
+        name == "week"
+        and not token.low.endswith("s")
+        and any(near.low in _DURING for near in tokens[max(0, at - 3) : at])
+    ):
+        return True  # ``since the July weekend``
     if name == "surface":
         return previous is None or _of_no_surface(token, previous)
     if name == "tier" and token.text.islower() and token.low != "pro":
@@ -57,6 +65,8 @@ def _by_word(tokens: Sequence[Token], at: int) -> bool | None:
         return token.gap not in _JOINTS and not (at and following is not None and following.gap.startswith(":"))
     if token.low == "night":
         return True if previous is not None and previous.low in ("last", "that", "one") else None
+    if token.low == "default" and following is not None and following.low in _VARIANTS:
+        return True if any(near.low in _ALL for near in tokens) else None  # ``default variant, all shops``
     if token.low == "pro":
         unit = following is not None and (following.named("unit") or following.named("per"))
         return True if unit else None  # ``pro Monat``

@@ -12,6 +12,7 @@ from functools import lru_cache
 from callosum_mcp.reconcile.focus import NO_FOCUS, WHICH, Focus, focus_of
 from callosum_mcp.reconcile.lexicon import SLOTS_OF
 from callosum_mcp.reconcile.lexicon.asking import ASKS, LONE
+from callosum_mcp.reconcile.lexicon.choices import CASED
 from callosum_mcp.reconcile.lexicon.markers import VERBS
 from callosum_mcp.reconcile.lexicon.scopes import COMPONENTS
 from callosum_mcp.reconcile.tokens import Token, tokenise, unknown
@@ -82,7 +83,7 @@ def understand(query: str) -> Question:
     """Reads a query."""
     tokens = [token for token in tokenise(query) if token.kind != "end"]
     runs = _runs(tokens)
-    free = [token for run in runs if not compound(run) for token in run]
+    free = [token for run in runs if not compound(run) for token in run if not _only_a_verb(token, tokens)]
     focus = focus_of(tokens)
     aimed = _aimed(free, focus)
     scopes: dict[str, set[str]] = {}
@@ -109,6 +110,11 @@ def understand(query: str) -> Question:
         text=query,
         focus=focus,
     )
+
+
+def _only_a_verb(token: Token, tokens: list[Token]) -> bool:
+    """Whether a word that may name a product is the verb of the question (``where do the logs go``)."""
+    return token.low in CASED and token.low in VERBS and token.text.islower() and tokens[0].low in ASKS
 
 
 _VAGUE = frozenset("size limit length level name type mode".split())

@@ -15,11 +15,12 @@ from callosum_mcp.reconcile.around import beside, front_of, holders_of, key_of, 
 from callosum_mcp.reconcile.extract import Found, extracted
 from callosum_mcp.reconcile.extract.base import arrived, dismissed, gone
 from callosum_mcp.reconcile.extract.phrases import ARTICLES
+from callosum_mcp.reconcile.lexicon.markers import VERBS
 from callosum_mcp.reconcile.naming import Names, full_names, names_of, opener_of, words_of
 from callosum_mcp.reconcile.scoping import Scopes, scopes_of
 from callosum_mcp.reconcile.sentences import Sentence, sentences
 from callosum_mcp.reconcile.tables import spelled_out
-from callosum_mcp.reconcile.tokens import Token, tokenise
+from callosum_mcp.reconcile.tokens import Token, tokenise, unknown
 from callosum_mcp.reconcile.values import Value
 
 _LEFT_OUT = frozenset({"question", "plan", "condition", "exception", "example"})
@@ -151,7 +152,7 @@ def _said(sentence: Sentence, closed: bool) -> list[Said]:
     for item in extracted(sentence, closed):
         clause = clauses[item.at]
         if clause not in around:
-            members = sentence.clause(item.at)
+            members = sentence.clause(item.at) + _bound_after(sentence, clause)
             around[clause] = (
                 frozenset(words_of(members)),
                 scopes_of(members),
@@ -173,8 +174,18 @@ def _said(sentence: Sentence, closed: bool) -> list[Said]:
     return found
 
 
+def _bound_after(sentence: Sentence, clause: int) -> list[Token]:
+    """The next clause, if it only says that this one names a bound (``two stay alive, at a minimum``)."""
+    following = [token for token, other in zip(sentence.tokens, sentence.clauses, strict=True) if other == clause + 1]
+    bounds = any(token.named("scope", "bound") for token in following)
+    return following if bounds and all(token.light or token.senses for token in following) else []
+
+
 def _happens(tokens: Sequence[Token], at: int) -> bool:
     """Whether a word tells of an event, and not of what holds ``since the outage``."""
+    following = tokens[at + 1] if at + 1 < len(tokens) else None
+    if following is not None and following.gap == " " and unknown(following) and not tokens[at].low.endswith("ed"):
+        return False  # ``crash dumps``
     return tokens[at].marked("event") and not any(near.low in _SINCE for near in tokens[max(0, at - 3) : at])
 
 
@@ -186,8 +197,19 @@ def _led_by(tokens: Sequence[Token], found: Found) -> frozenset[str]:
         return label_of(tokens, found.at)
     if found.value.slot != "loose":
         return _NONE
+    if _fronted(tokens, found):
+        return _NONE
     before = [token for token in tokens[max(0, found.at - 2) : found.at] if token.low not in ARTICLES]
     return frozenset({before[-1].low}) if before else _NONE
+
+
+def _fronted(tokens: Sequence[Token], found: Found) -> bool:
+    """``On the Mac boxes the share is …``: where the sentence holds, and not where its subject is."""
+    ahead = [token for token in tokens[: found.at] if token.low not in ARTICLES]
+    if len(ahead) != 1 or found.end >= len(tokens) or tokens[found.end].low in VERBS:
+        return False
+    named = tokens[found.end].low in ARTICLES or unknown(tokens[found.end])
+    return named and any(token.low in VERBS for token in tokens[found.end + 1 :])
 
 
 def _inner(sentence: Sentence, found: Found, scopes: Scopes) -> frozenset[str]:
@@ -195,7 +217,9 @@ def _inner(sentence: Sentence, found: Found, scopes: Scopes) -> frozenset[str]:
     if not found.end:
         return _NONE
     own = scopes_of(sentence.tokens[found.at : found.end])
-    return frozenset(own) | {name for name, values in scopes.items() if values <= frozenset(map(str, found.value.data))}
+    return frozenset(name for name, values in own.items() if scopes.get(name, values) <= values) | {
+        name for name, values in scopes.items() if values <= frozenset(map(str, found.value.data))
+    }
 
 
 def _asserted(sentence: Sentence, found: Found, events: set[int], many: bool) -> bool:

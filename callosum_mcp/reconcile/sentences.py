@@ -14,7 +14,8 @@ from callosum_mcp.reconcile.tokens import Token, tokenise
 
 _BREAK = re.compile(r"[\n!?;。！？|]|\.\s|\.[)\"'”»]+\s|\s·\s")
 _CLAUSE = re.compile(r"[,;()\[\]{}、，（）：—–→⇒«»]|\s-\s|->|=>")
-_SIDE = re.compile(r"\((?:\w+: *)?(?:not|nicht|pas|no|non|nie)\b[^)]*\)", re.IGNORECASE)
+SIDE = re.compile(r"\((?:\w+: *)?(?:not|nicht|pas|no|non|nie)\b[^)]*\)", re.IGNORECASE)
+"""What names something else: ``(not the annex)``."""
 _ABBREVIATED = frozenset("ext ca approx no nr vs e.g i.e z.b bzw resp st dr mr mrs fig np p m".split())
 _CONJUNCTIONS = frozenset(
     """
@@ -55,7 +56,7 @@ class Sentence:
 
 def sentences(text: str) -> list[Sentence]:
     """The sentences of a text; what stands in ``(not …)`` names something else and is left out."""
-    tokens = tokenise(_SIDE.sub(" ", text) if "(" in text else text)
+    tokens = tokenise(SIDE.sub(" ", text) if "(" in text else text)
     found: list[Sentence] = []
     start = 0
     for at in range(1, len(tokens)):
@@ -121,13 +122,26 @@ def _meant(tokens: list[Token], marks: set[str]) -> str:
         return "plan"  # ``Q3 2031: …``
     if "hypo" in marks or tokens[0].marked("hypo_start"):
         return "condition"
-    if "plan" in marks and not any(token.marked("change") and token.low in ("now",) for token in tokens):
+    if (
+        "plan" in marks
+        and _planned(tokens)
+        and not any(token.marked("change") and token.low in ("now",) for token in tokens)
+    ):
         return "plan"
     if "exception" in marks or ("only" in marks and _dated_only(tokens)):
         return "exception"
     return "will" if "will" in marks else "asserted"
 
 
+def _planned(tokens: list[Token]) -> bool:
+    """Whether a word of a plan is meant as one; ``is planned and applied with X`` says how planning is done."""
+    return any(
+        token.marked("plan") and not (token.low == "planned" and following.low in _PLANNED_WITH)
+        for token, following in zip(tokens, [*tokens[1:], tokens[-1]], strict=True)
+    )
+
+
+_PLANNED_WITH = frozenset("and with using".split())
 _FROM = frozenset("from ab od desde dal".split())
 
 

@@ -6,6 +6,7 @@ Above: `claims`. Below: nothing. Pure.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import cast
 
@@ -16,6 +17,20 @@ def meta(hit: Hit, name: str) -> str:
     """A word of a hit's metadata; empty if it has none."""
     found = hit.metadata.get(name)
     return found if isinstance(found, str) else ""
+
+
+_SMALL, _CAPITAL = str.maketrans("01", "ol"), str.maketrans("01", "OI")
+_MISREAD = re.compile(r"(?<=[^\W\d_])[01]+(?=[^\W\d_])")
+
+
+def unscanned(text: str) -> str:
+    """A scanner's text with digits inside words read as the letters they look like (``para11el``)."""
+    return _MISREAD.sub(_as_letters, text)
+
+
+def _as_letters(match: re.Match[str]) -> str:
+    before = match.string[match.start() - 1]
+    return match.group().translate(_CAPITAL if before.isupper() else _SMALL)
 
 
 def texts(hit: Hit, key: str, value: str) -> Iterator[tuple[str, bool]]:

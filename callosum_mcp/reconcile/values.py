@@ -169,12 +169,13 @@ def _rhythm(moment: Moment) -> str | None:
     return moment.rhythm
 
 
+_SHARE = re.compile(r"^(?:smb|cifs|afp)://(?:[^@/]*@)?", re.IGNORECASE)
 _HOME = re.compile(r"^(?:/home/[^/]+|/users/[^/]+|/root)(?=/|$)")
 
 
 def path_key(path: str) -> str:
     """A path for comparing: one slash, the home as ``~``, drives as WSL mounts them, no slash at the end."""
-    key = path.replace("\\", "/").rstrip("/.")
+    key = _SHARE.sub("//", path.replace("\\", "/").rstrip("/."))
     if re.match(r"^[A-Za-z]:", key):
         key = "/mnt/" + key[0].lower() + key[2:]
     return _HOME.sub("~", key.lower()).removeprefix("file://")
@@ -183,6 +184,8 @@ def path_key(path: str) -> str:
 def _paths(a: str, b: str) -> Relation:
     if a == b or a.startswith(b + "/") or b.startswith(a + "/"):
         return "agree"
+    if a.startswith("//") != b.startswith("//"):
+        return "unsure"  # a share of a host, and where it is mounted
     inside = (a.startswith("./") or "/" not in a) != (b.startswith("./") or "/" not in b)
     return "agree" if inside and a.rsplit("/", 1)[-1] == b.rsplit("/", 1)[-1] else "differ"
 

@@ -6,6 +6,7 @@ Above: `extract`. Below: `base`. Pure.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from callosum_mcp.reconcile.extract.base import Found
 from callosum_mcp.reconcile.lexicon import SLOTS_OF
@@ -29,7 +30,7 @@ def names(sentence: Sentence) -> Iterator[Found]:
     """Owners and hosts of a sentence."""
     tokens = sentence.tokens
     for at, token in enumerate(tokens):
-        if not token.senses:
+        if not token.senses and token.low not in _ON:
             continue
         for sense in token.senses:
             if sense.role == "attr" and sense.name in _ROLES:
@@ -39,9 +40,30 @@ def names(sentence: Sentence) -> Iterator[Found]:
             yield from _host(tokens, at + 1)
         elif sentence.changed and token.marked("into") and any(near.low in _MOVED for near in tokens[:at]):
             yield from _host(tokens, at + 1)
+        elif _seated(tokens, at):
+            yield from (found._replace(value=replace(found.value, slot="host:on")) for found in _host(tokens, at + 1))
     full = [run for run in _runs(tokens) if len(run) > 1]
     if len(full) == 1:
         yield _person("any", full[0], tokens)
+
+
+_ON = frozenset("on auf sur su em na en".split())
+_IS = frozenset("is sits stays still now ist sitzt est es está è é jest".split())
+_IDIOMS = frozenset(
+    """
+    hold fire loan sale leave vacation holiday ice track schedule time standby call duty display order offer strike air
+    paper purpose top average demand request probation battery mains trial pause par eis urlaub reisen pause vente
+    vacances grève venta vacaciones huelga vendita vacanza sciopero
+    """.split()
+)
+
+
+def _seated(tokens: list[Token], at: int) -> bool:
+    """``X is on larch``: a name right behind it, which may be that of a host."""
+    if not at or tokens[at].low not in _ON or tokens[at - 1].low not in _IS or at + 1 == len(tokens):
+        return False
+    name = tokens[at + 1]
+    return name.kind == "word" and name.gap == " " and unknown(name) and name.low not in _IDIOMS
 
 
 def _directly(tokens: list[Token], at: int) -> bool:

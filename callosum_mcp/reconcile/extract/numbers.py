@@ -105,7 +105,10 @@ def _is_version(tokens: list[Token], at: int) -> bool:
         return False
     if tokens[at].gap == ":" and tokens[at].text.isdigit() and len(tokens[at].text) >= _PORT_DIGITS:
         return False
-    return _product(previous) != "" or ("." in tokens[at].text and not previous.light and not previous.senses)
+    edition = len(window) > 1 and previous.text[0].isupper() and previous.gap == " " and _product(window[-2]) != ""
+    return (
+        edition or _product(previous) != "" or ("." in tokens[at].text and not previous.light and not previous.senses)
+    )
 
 
 _ON = frozenset("on auf em en su na to at".split())
@@ -155,9 +158,11 @@ def _suffix(tokens: list[Token], place: int, end: int) -> str:
     """What a hyphen adds to the name of a product, which makes it the name of a package for it (its client, a tool)."""
     following = tokens[place + 1]
     joined = place + 1 < end and following.gap == "-" and following.kind == "word" and not following.light
+    joined = joined and not following.named("attr", "version") and following.low not in _MACHINES
     return f"-{following.low}" if joined else ""
 
 
+_MACHINES = frozenset("cluster server node host vm box machine instance prod main rechner serveur servidor".split())
 _LEAST = frozenset("minimum min least mindestens minimal minimale mínimo mínima minimo minima".split())
 _OR_LATER = frozenset("later newer higher above up onwards upwards plus aufwärts höher neuer".split())
 

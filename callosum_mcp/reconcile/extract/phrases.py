@@ -38,8 +38,15 @@ def phrases(sentence: Sentence) -> Iterator[Found]:
     yield from _user(tokens)
     yield from copulas(sentence, taken)
     for at in range(1, len(tokens)):
-        if at not in taken and (tokens[at - 1].low in _INTRO or _spelled(tokens, at) or _particle(tokens, at)):
-            yield from _loose(tokens, at, taken)
+        if at not in taken and (_introduced(sentence, at) or _spelled(tokens, at) or _particle(tokens, at)):
+            arriving = sentence.changed and tokens[at - 1].marked("into")
+            yield from _loose(tokens, at, taken, arriving=arriving)
+
+
+def _introduced(sentence: Sentence, at: int) -> bool:
+    """Whether the word before may stand before a value; where something changed, any word of direction may."""
+    previous = sentence.tokens[at - 1]
+    return previous.low in _INTRO or (sentence.changed and previous.marked("into"))
 
 
 def _setting(tokens: list[Token], at: int, taken: set[int]) -> Iterator[Found]:
@@ -137,8 +144,11 @@ ARTICLES = frozenset("the a an der die das den dem ein eine le la les l un une e
 _VALUED = frozenset("unit times day month rhythm number share state".split())
 
 
-def _loose(tokens: list[Token], at: int, taken: set[int]) -> Iterator[Found]:
-    """Up to three words that are neither light nor a verb, from an introducing word on."""
+def _loose(tokens: list[Token], at: int, taken: set[int], *, arriving: bool) -> Iterator[Found]:
+    """Up to three words that are neither light nor a verb, from an introducing word on.
+
+    What a sign follows is a key, if nothing has changed to it.
+    """
     if tokens[at].low in ARTICLES and at + 1 < len(tokens) and tokens[at + 1].gap == " ":
         at += 1
     end = at
@@ -147,7 +157,7 @@ def _loose(tokens: list[Token], at: int, taken: set[int]) -> Iterator[Found]:
     words = tokens[at:end]
     if tokens[at - 1].low in _COPULAS and end < len(tokens) and tokens[end].gap == " ":
         return  # ``is easy to …``
-    if end < len(tokens) and _sign(tokens, end):
+    if end < len(tokens) and _sign(tokens, end) and not arriving:
         return
     if words and at not in taken and any(token.kind != "num" for token in words) and not _marks(words):
         taken.update(range(at, end))

@@ -22,6 +22,7 @@ _TOP = frozenset(
 )
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
 _REACH = 4  # words between "port" and its number
+_SHARES = frozenset("smb cifs afp".split())
 _SCHEME_PORTS = {"http": "80", "https": "443"}
 
 
@@ -54,6 +55,9 @@ def _url(token: Token, at: int) -> Iterator[Found]:
     if match is None:
         return
     if placeholder(match[2].lower()):
+        return
+    if match[1].lower() in _SHARES:
+        yield from _path(token, at)
         return
     scheme, host, port, path = match[1].lower(), _plain_host(match[2].lower()), match[3], match[4].rstrip("/")
     yield Found(Value("url", (host, port or _SCHEME_PORTS.get(scheme, ""), path.lower()), token.text), at)
@@ -143,7 +147,7 @@ def _path(token: Token, at: int) -> Iterator[Found]:
     yield Found(Value("path", (path_key(token.text),), token.text), at)
 
 
-_BY_KIND = {"ip": _ip, "ip6": _ip6, "url": _url, "mail": _mail, "path": _path, "winpath": _path}
+_BY_KIND = {"ip": _ip, "ip6": _ip6, "url": _url, "mail": _mail, "path": _path, "winpath": _path, "unc": _path}
 _ROOM = re.compile(r"^(?:[A-Za-z]?\d{1,2}[.\-]\d{2,3}|[A-Za-z]\d{1,4}|\d{3,4})$")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from callosum_mcp.reconcile.extract.base import Found, after, before, negated
 from callosum_mcp.reconcile.lexicon.states import COPULA, FALSE, TRUE
 from callosum_mcp.reconcile.sentences import Sentence
-from callosum_mcp.reconcile.tokens import Token
+from callosum_mcp.reconcile.tokens import Token, unknown
 from callosum_mcp.reconcile.values import Value
 
 _LONE = {"on": True, "up": True, "off": False, "down": False, "aus": False}
@@ -112,6 +112,16 @@ def _alone(tokens: list[Token], at: int) -> bool:
     return tokens[at].low in ("off", "down") or following.low in _GOES_ON or following.gap.strip() != ""
 
 
+def _ordered(tokens: list[Token], at: int) -> bool:
+    """Whether the word tells the reader what to do: ``open a case``, ``X: open cases by mail``."""
+    following = after(tokens, at)
+    starts = at == 0 or tokens[at].gap.strip() in (":", "(", ",")
+    if not starts or tokens[at].low not in _ORDERS or following is None or following.gap != " ":
+        return False
+    return following.low in _DETERMINERS or unknown(following) or following.named("attr") is not None
+
+
+_ORDERS = frozenset("open complete clean empty shut".split())
 _DETERMINERS = frozenset("the a an all every any no its der die das le la el il".split())
 
 
@@ -128,6 +138,10 @@ def _modifies(tokens: list[Token], at: int) -> bool:
         and following.gap == " "
     ):
         return not following.inner
+    if following is not None and following.gap == " " and following.kind in ("mail", "url"):
+        return True  # ``closed help@…``: done to it
+    if _ordered(tokens, at):
+        return True
     if following is None or following.gap != " " or following.kind != "word" or following.light or following.senses:
         return False
     return previous is None or previous.low in _DETERMINERS

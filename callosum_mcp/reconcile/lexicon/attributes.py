@@ -214,8 +214,8 @@ mta: mta mail_server smtp_server mailer
 framework: framework web_framework built_with gebaut_mit
 package_manager: package_manager installs_with paketmanager
 secret_store: secrets secret_store secrets_manager
-tracker: tracker issue_tracker tickets bug_tracker
-chat: chat messenger team_chat
+tracker: tracker issue_tracker tickets bug_tracker issue_tracking bugtracker 課題管理 チケット管理 バグ管理
+chat: chat messenger team_chat chat_tool chat_server messaging_app chatprogramm チャット チャットツール
 monitoring: monitoring monitored monitoring_with überwachung surveillance supervision monitorización
 search_engine: search_engine search_backend full_text
 vpn: vpn
@@ -237,5 +237,30 @@ key: key schlüssel clé clave chiave klucz chave 鍵
 colour: colour color farbe couleur colore kolor cor 色
 upload: upload uploads uploaded attachment attachments attaching hochladen téléversement subida caricamento
 progress: migration import_run rollout_state
+temp_files: temp_file temp_files temporary_file temporary_files temp_dir temp_directory temp_folder tmp_files
+    temporary_directory temporäre_dateien temp-dateien fichiers_temporaires archivos_temporales file_temporanei
+    pliki_tymczasowe arquivos_temporários 一時ファイル
+template: template_engine templating_engine template_language templating templates_engine vorlagen-engine
+    moteur_de_templates motor_de_plantillas motore_di_template silnik_szablonów テンプレートエンジン
+commit_style: commit_message commit_messages commit_style commit_convention commit_format commit-nachrichten
+    コミットメッセージ
+line_end: line_ending line_endings end_of_line eol zeilenenden fins_de_ligne 改行コード
+paper: paper_size paper_format papierformat format_du_papier formato_de_papel formato_carta 用紙サイズ
+case_style: naming_convention naming_style case_style naming_scheme
+payment: payment_method method_of_payment paid_by zahlungsart zahlungsweise moyen_de_paiement forma_de_pago
+    metodo_di_pagamento metoda_płatności forma_de_pagamento 支払い方法
+cycle: billing_cycle billing_period abrechnungszeitraum
+load_balancing: load_balancing balancing_algorithm balancing_policy
+process_manager: process_manager process_supervisor supervised_by
+service_mesh: service_mesh
+migration_tool: migration_tool schema_migrations migrations_tool database_migrations migrations_run_with
+http_client: http_client http_library
+erp: erp accounting accounting_software bookkeeping bookkeeping_software buchhaltung buchhaltungssoftware
+    comptabilité contabilidad contabilità księgowość contabilidade 会計ソフト
+ticket: helpdesk help_desk ticket_system ticketing ticketing_system support_tool ticketsystem
+game_engine: game_engine
+sync: sync_tool file_sync syncs_with
+init: init_system
+transport_mode: commute commutes commuting means_of_transport arbeitsweg
 """)
 """Concept -> its words."""

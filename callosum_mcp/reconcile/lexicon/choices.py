@@ -78,7 +78,7 @@ raid: raidz1=raid-z1 raidz2=raid-z2 raidz3 raid1=raid-1=mirror_raid raid5=raid-5
     raid0=raid-0
 deploy_style: blue-green=blue/green canary rolling=rolling_update=rolling_updates recreate
 versioning: semver=semantic_versioning calver=calendar_versioning
-commit_style: conventional_commits gitmoji
+commit_style: conventional_commits=conventional_commit=angular_style gitmoji plain_sentences=free-form=freeform
 quotes: single_quotes double_quotes
 case_style: snake_case camelcase=camel_case kebab-case=kebab_case pascalcase=pascal_case
 line_end: crlf lf_endings=lf

@@ -77,7 +77,7 @@ change: deletes removes retires
     nouvelle ne_plus repoussé repoussée reporté reportée changé prolongé augmenté trasladado cambiado cambió
     movido renombrado reemplazado sustituido migrado ahora desde a_partir_de nuevo nueva ya_no aplazado aplazada
     retrasado pospuesto actualizado ampliado pasó spostato spostata rinominato sostituito sostituita migrato ora
-    adesso dal nuovo nuova non_più rinviato rinviata prorogato prorogata aggiornato passato passata cambiato
+    adesso dal nuovo nuova non_più rinviato rinviata prorogato prorogata aggiornato passato passata passati passate cambiato
     przeniesiony przeniesiona przeniesione przeniesiono zmieniony zmieniona zmieniono zastąpiony zastąpiona
     zastąpił teraz obecnie od_teraz nowy nowa nowe już_nie przesunięty przesunięta przesunięto przedłużony
     przedłużona zaktualizowany przeszliśmy przeszedł przeszła mudado mudou mudamos renomeado substituído
@@ -88,13 +88,14 @@ negation: not no never isn't aren't doesn't don't cannot can't without neither n
     kein keine keinen keiner nie niemals ohne ne pas jamais aucun aucune sans nunca ningún ninguna sin non mai nessun
     nessuna senza nie_ma nigdy żaden bez não nenhum nenhuma sem ていない でない ではない ません じゃない なかった
     しない いない ない
-dismiss: deletes removes retires
+dismiss: 解約 廃止 退会 卒業 やめた やめて
+    deletes removes retires
     drop dropped no_longer nicht_mehr ne_plus ya_no non_più già_non już_nie não_mais sold got_rid_of
     verkauft instead_of rather_than replaced replace replaces replacing quit old former ex- not_the anstelle_von
     statt ersetzt_den au_lieu_de ancien ancienne en_lugar_de en_vez_de antiguo antigua viejo vieja invece_di
     vecchio vecchia zamiast stary stara em_vez_de antigo antiga 古い 旧 alte alter alten altes formerly unlike
     stopped_using gave_up moved_away_from moved_off ditched abandoned off_of
-removed: deletes removes retires
+removed: deletes removes retires 解約 退会 卒業 やめた やめて
     retired deleted removed dropped gone decommissioned dismissed abolished scrapped torn_down cancelled canceled
     discontinued renamed gelöscht entfernt abgeschaltet_und abgeschafft gestrichen supprimé supprimée retiré retirée
     eliminado eliminada retirado retirada rimosso rimossa eliminato dismesso usunięty usunięta wycofany wycofana
@@ -143,6 +144,8 @@ LIGHT = frozenset(
 
 VERBS = frozenset(
     """
+    kann können darf dürfen muss müssen peut peuvent doit doivent puede pueden debe deben può possono deve devono pode
+    podem devem może mogą musi muszą lassen lässt let lets
     a abita accept accepts asks assigns brings caben cabe calls carries claims comes counts covers drinks drives eats
     enthält expects fasst feeds fetches fills finds fits hang hangs hanging holds hängt insists joins kommt lets looks
     makes means meets mieści moves offers opens pays plays prints provides pulls pushes puts records refers remains

@@ -51,7 +51,8 @@ dir: inbound=incoming=eingehend=entrant=entrante=przychodzące
 wire: !wired=ethernet=kabel !wireless=wlan_ap
 files: python_files=python=*.py=py js_files=typescript=javascript=ts=*.ts=*.js makefile=makefiles
     yaml_files=*.yml=yaml html_files=html csv_files=csv=*.csv css_files=css sql_files=sql
-    markdown_files=*.md=markdown=md
+    markdown_files=*.md=markdown=md batch_files=batch_file=*.bat
+    shell_scripts=shell_script=*.sh
 surface: !editor=ide=éditeur=editor_window !docs=documentation=docs_pages !terminal=shell_window
     !browser=navigateur=navegador !mail_client=reads_mail=mail_program !slides !e-reader
 device: !laptop=laptops=notebook=ordinateur_portable !desktop=tower !phone_device !tablet=ipad !server_room

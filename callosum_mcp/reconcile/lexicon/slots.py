@@ -33,6 +33,24 @@ tracing_tool: choice:tracing_tool
 dashboard: choice:dashboard
 error_tracker: choice:error_tracker
 wiki_tool: choice:wiki
+template: choice:template
+commit_style: choice:commit_style
+line_end: choice:line_end
+paper: choice:paper
+case_style: choice:case_style
+payment: choice:payment
+cycle: choice:cycle
+load_balancing: choice:load_balancing
+process_manager: choice:process_manager choice:orchestrator
+service_mesh: choice:service_mesh
+migration_tool: choice:migration_tool
+http_client: choice:http_client
+erp: choice:erp
+ticket: choice:ticket choice:tracker
+game_engine: choice:game_engine
+sync: choice:sync
+init: choice:init
+transport_mode: choice:transport_mode
 video: choice:video
 workflow: choice:workflow
 dns_server: choice:dns_server ip fqdn host
@@ -52,7 +70,8 @@ api_style: choice:api_style
 isolation: choice:isolation
 deploy_style: choice:deploy_style
 work_mode: choice:work_mode
-chair manager ceo cto director secretary coach contact landlord successor admin doctor: person
+contact: person mail phone
+chair manager ceo cto director secretary coach landlord successor admin doctor: person
 headcount: number
 rotation: when number:time
 address: ip fqdn mail url phone street open

@@ -31,7 +31,7 @@ orchestrator: kubernetes=k8s kubernetes>k3s=k3s kubernetes>openshift=openshift k
     docker_swarm=swarm docker_compose=compose mesos ecs systemd=systemd_units
 proxy: nginx caddy traefik haproxy apache_httpd=httpd envoy lighttpd varnish iis gunicorn uvicorn
 os: debian ubuntu fedora arch_linux nixos alpine openwrt opnsense pfsense centos rhel rocky_linux=rocky almalinux=alma
-    opensuse=suse windows macos freebsd openbsd proxmox truenas unraid raspberry_pi_os raspbian gentoo ios android
+    opensuse=suse windows macos freebsd openbsd proxmox=proxmox_ve=pve truenas unraid raspberry_pi_os raspbian gentoo ios android
 editor: vim neovim=nvim emacs vs_code=vscode=visual_studio_code intellij pycharm sublime_text=sublime zed helix nano
     cursor_editor webstorm kate
 compression: zstd=zstandard gzip=gz lz4 brotli xz=lzma bzip2 snappy lzo
@@ -85,7 +85,8 @@ dns_server: bind9=named unbound coredns dnsmasq adguard powerdns knot_dns techni
 idp: keycloak authentik authelia okta auth0 entra zitadel kanidm
 service_mesh: istio linkerd consul_connect
 migration_tool: alembic flyway liquibase goose dbmate
-template: jinja=jinja2 handlebars mustache twig nunjucks
+template: jinja=jinja2 handlebars mustache twig nunjucks mako liquid ejs pug erb freemarker thymeleaf velocity smarty
+    haml mjml tera blade_templates razor
 http_client: httpx axios urllib3 requests_library okhttp
 hypervisor: esxi=vmware kvm=libvirt hyper-v virtualbox xen qemu
 erp: sap odoo datev lexware quickbooks xero erpnext dolibarr
@@ -108,5 +109,10 @@ SHARED = {
     "sqlite": "database",
     "npm": "package_manager",
     "docker": "container_engine",
+    "biome": "linter formatter",
+    "ruff": "linter formatter",
+    "proxmox": "os hypervisor",
+    "systemd": "orchestrator init process_manager",
+    "bun": "package_manager runtime",
 }
 """Members that play in more classes than the one that names them."""
