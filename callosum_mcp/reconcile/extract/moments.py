@@ -113,6 +113,9 @@ def _merge(current: _Pieces, piece: _Pieces) -> None:
 def _piece(tokens: list[Token], at: int, taken: set[int]) -> _Pieces | None:
     """What the token at a position adds to a moment; None if nothing."""
     token = tokens[at]
+    counted = _counted_rhythm(tokens, at)
+    if counted is not None:
+        return _Pieces(at - 1, at, rhythm=counted)
     if at in taken or (
         token.kind == "word" and not token.senses and token.low not in _LATE_HALF and not _zoned(tokens, at)
     ):
@@ -124,6 +127,32 @@ def _piece(tokens: list[Token], at: int, taken: set[int]) -> _Pieces | None:
     if token.named("month"):
         return _from_month(tokens, at, taken)
     return _from_word(tokens, at)
+
+
+_EVERY = frozenset("every each alle jede aller tous toutes cada todos todas ogni tutti tutte co".split())
+_THE = frozenset("les las los le i".split())
+_DAY_S = 86_400.0
+_NAMED_RHYTHMS = {1: "daily", 7: "weekly", 14: "biweekly", 30: "monthly", 91: "quarterly", 365: "yearly"}
+
+
+def _counted_rhythm(tokens: list[Token], at: int) -> str | None:
+    """The rhythm of ``every six weeks``, read at its unit; what has a name of its own goes by that (``7 days``)."""
+    unit = tokens[at].named("unit", "time")
+    if unit is None or float(unit) < _DAY_S or at == 0:
+        return None
+    number = tokens[at - 1].text if tokens[at - 1].kind == "num" else tokens[at - 1].named("number")
+    if number is None or not number.isdigit() or not _recurs(tokens, at):
+        return None
+    days = int(int(number) * float(unit) / _DAY_S)
+    return _NAMED_RHYTHMS.get(days, f"{days} days")
+
+
+def _recurs(tokens: list[Token], at: int) -> bool:
+    """Whether ``every`` stands before the number, or its Japanese counterpart behind the unit."""
+    if at + 1 < len(tokens) and tokens[at + 1].gap.startswith(("ごと", "おき", "毎")):
+        return True
+    ahead = [token for token in tokens[max(0, at - 3) : at - 1] if token.low not in _THE]
+    return bool(ahead) and ahead[-1].low in _EVERY
 
 
 _CITIES = frozenset(name.partition("_")[0] for name in _ZONES if "_" in name)
