@@ -229,3 +229,17 @@ class TestKinds:
         (found,) = conflicts("loom database", one, other)
 
         assert found.reason == "confidence 1 against 0.2"
+
+
+def test_an_array_that_is_said_to_be_in_sync_conflicts_with_a_degraded_one() -> None:
+    told = memory("md3 on heron is in sync, all disks fine.")
+
+    assert len(conflicts("raid md3 on heron", live("md3 on heron: raid1, state: degraded"), told)) == 1
+    assert conflicts("raid md3 on heron", live("md3 on heron: raid1, state: clean"), told) == ()
+
+
+def test_who_eats_everything_is_no_vegetarian() -> None:
+    one = file("Odd Farrow eats everything.")
+
+    assert len(conflicts("what does Odd eat", one, memory("Odd Farrow is vegetarian."))) == 1
+    assert conflicts("what does Odd eat", one, memory("Odd Farrow eats meat.")) == ()

@@ -59,8 +59,11 @@ shape: monorepo polyrepo
 transport: sse=server-sent_events websocket=websockets long_polling
 schedule: opt-in opt-out
 diet: vegetarian=vegetarisch=vegetarierin=vegetarier=végétarien=végétarienne=vegetariano=vegetariana=wegetarianin=
-    wegetarianka=ベジタリアン vegan=vegane=veganerin=vegano=wegan meat_eater=eats_meat=meat=fleisch=viande=carne=
-    mięso=steak=肉 pescatarian=pescetarian
+    wegetarianka=ベジタリアン vegan=vegane=veganer=veganerin=végane=végétalien=végétalienne=vegano=vegana=wegan=weganka=
+    ヴィーガン=ビーガン meat_eater=eats_meat=meat=fleisch=viande=carne=
+    mięso=steak=肉=eats_everything=eats_anything=omnivore=isst_alles=allesesser=mange_de_tout=come_de_todo=omnívoro=
+    mangia_di_tutto=mangia_tutto=onnivoro=je_wszystko=come_de_tudo=何でも食べる=no_restrictions pescatarian=pescetarian=
+    pesketarier=pescétarien=pescetariano
 drink: coffee=kaffee=café=caffè=kawa=kawę=コーヒー coffee>espresso=espresso coffee>cappuccino=cappuccino
     coffee>latte=latte_macchiato coffee>flat_white=flat_white tea=tee=thé=té=tè=herbata=herbatę=chá=お茶
     tea>rooibos=rooibos tea>green=green_tea=grüner_tee tea>black=black_tea tea>earl_grey=earl_grey tea>mint=mint_tea
