@@ -150,8 +150,8 @@ _NUMBERED = re.compile(r"([^\W\d_]{3,})[ -]v?(\d{1,3}(?:\.\d+)*)(?![\w:/%-]|[.,]
 def _other_edition(mine: Statement, theirs: Statement, question: Question) -> bool:
     """Whether the query asks about one of a series (``phase 2``), and one hit names only others (``phase 1``)."""
     asked = _editions(question.text)
-    for side in (mine, theirs):
-        told = _editions(f"{side.hit.title or ''} ; {side.hit.text}") if asked else {}
+    for side in (mine, theirs) if asked else ():
+        told = _editions(f"{side.hit.title or ''} ; {side.hit.text}")
         if any(name in told and told[name].isdisjoint(numbers) for name, numbers in asked.items()):
             return True
     return False

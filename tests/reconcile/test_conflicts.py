@@ -243,3 +243,16 @@ def test_who_eats_everything_is_no_vegetarian() -> None:
 
     assert len(conflicts("what does Odd eat", one, memory("Odd Farrow is vegetarian."))) == 1
     assert conflicts("what does Odd eat", one, memory("Odd Farrow eats meat.")) == ()
+
+
+def test_a_date_pattern_and_the_name_of_another_one_conflict() -> None:
+    named = file("Dates in loom's CSV exports are written as ISO 8601.")
+
+    assert len(conflicts("date format in loom exports", named, memory("CSV exports of loom date as DD.MM.YYYY."))) == 1
+    assert conflicts("date format in loom exports", named, memory("CSV exports of loom date as YYYY-MM-DD.")) == ()
+
+
+def test_the_value_in_the_clause_about_the_subject_is_the_answer() -> None:
+    told = memory("The loom demo is on Fridays at 11:00 now; Wednesday clashed with the calls.")
+
+    assert len(conflicts("when is the demo", file("Loom demo: Wed 14:00, big screen"), told)) == 1

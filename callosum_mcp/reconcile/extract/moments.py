@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from callosum_mcp.reconcile.extract.base import Found, dismissed
+from callosum_mcp.reconcile.extract.rhythms import counted_rhythm
 from callosum_mcp.reconcile.sentences import Sentence
 from callosum_mcp.reconcile.tokens import Token
 from callosum_mcp.reconcile.values import Moment, Value
@@ -70,12 +71,18 @@ def moments(sentence: Sentence, taken: set[int]) -> Iterator[Found]:
         piece = _piece(tokens, at, taken)
         if piece is None or _unsaid(sentence, at, piece):
             continue
-        if current is None or at - current.last > _GAP or _clash(current, piece):
+        if current is None or _ends(sentence, current, at) or _clash(current, piece):
             yield from _finished(tokens, current)
             current = piece
         else:
             _merge(current, piece)
     yield from _finished(tokens, current)
+
+
+def _ends(sentence: Sentence, current: _Pieces, at: int) -> bool:
+    """Whether a moment is complete before this token: it stands far away, or behind a semicolon."""
+    between = sentence.tokens[current.last + 1 : at + 1]
+    return at - current.last > _GAP or any(";" in token.gap for token in between)
 
 
 def _unsaid(sentence: Sentence, at: int, piece: _Pieces) -> bool:
@@ -113,7 +120,7 @@ def _merge(current: _Pieces, piece: _Pieces) -> None:
 def _piece(tokens: list[Token], at: int, taken: set[int]) -> _Pieces | None:
     """What the token at a position adds to a moment; None if nothing."""
     token = tokens[at]
-    counted = _counted_rhythm(tokens, at)
+    counted = counted_rhythm(tokens, at)
     if counted is not None:
         return _Pieces(at - 1, at, rhythm=counted)
     if at in taken or (
@@ -127,32 +134,6 @@ def _piece(tokens: list[Token], at: int, taken: set[int]) -> _Pieces | None:
     if token.named("month"):
         return _from_month(tokens, at, taken)
     return _from_word(tokens, at)
-
-
-_EVERY = frozenset("every each alle jede aller tous toutes cada todos todas ogni tutti tutte co".split())
-_THE = frozenset("les las los le i".split())
-_DAY_S = 86_400.0
-_NAMED_RHYTHMS = {1: "daily", 7: "weekly", 14: "biweekly", 30: "monthly", 91: "quarterly", 365: "yearly"}
-
-
-def _counted_rhythm(tokens: list[Token], at: int) -> str | None:
-    """The rhythm of ``every six weeks``, read at its unit; what has a name of its own goes by that (``7 days``)."""
-    unit = tokens[at].named("unit", "time")
-    if unit is None or float(unit) < _DAY_S or at == 0:
-        return None
-    number = tokens[at - 1].text if tokens[at - 1].kind == "num" else tokens[at - 1].named("number")
-    if number is None or not number.isdigit() or not _recurs(tokens, at):
-        return None
-    days = int(int(number) * float(unit) / _DAY_S)
-    return _NAMED_RHYTHMS.get(days, f"{days} days")
-
-
-def _recurs(tokens: list[Token], at: int) -> bool:
-    """Whether ``every`` stands before the number, or its Japanese counterpart behind the unit."""
-    if at + 1 < len(tokens) and tokens[at + 1].gap.startswith(("ごと", "おき", "毎")):
-        return True
-    ahead = [token for token in tokens[max(0, at - 3) : at - 1] if token.low not in _THE]
-    return bool(ahead) and ahead[-1].low in _EVERY
 
 
 _CITIES = frozenset(name.partition("_")[0] for name in _ZONES if "_" in name)

@@ -26,7 +26,10 @@ human_language: english=englisch=anglais=inglés=inglese=angielski=angielsku=ing
 separator: tab=tabs=tab-separated=tsv=tabulator comma=commas=comma-separated=komma semicolon=semicolons=
     semicolon-separated=semikolon=point-virgule pipe=pipes=pipe-separated colon_separator
 radio: zigbee z-wave=zwave thread_radio=thread bluetooth=ble wifi_radio lora=lorawan enocean dect
-clock_format: iso_8601=iso8601=rfc_3339=rfc3339 unix_timestamp=unix_timestamps=unix_time=epoch_seconds=epoch=
+clock_format: day_first=dd_mm_yyyy=dd.mm.yyyy=dd/mm/yyyy=dd-mm-yyyy=tt.mm.jjjj=jj/mm/aaaa=dd/mm/aaaa=
+    gg/mm/aaaa=dd.mm.rrrr month_first=mm_dd_yyyy=mm/dd/yyyy=mm-dd-yyyy
+    iso_8601=yyyy_mm_dd=yyyy-mm-dd=jjjj-mm-tt=aaaa-mm-jj=aaaa-mm-dd=isoformat=iso8601=rfc_3339=rfc3339
+    unix_timestamp=unix_timestamps=unix_time=epoch_seconds=epoch=
     unixtimestampfield rfc_2822=rfc2822
 theme: dark=dunkel=dunkles=dunkle=sombre=oscuro=scuro=ciemny=escuro=ダーク
     light=hell=helles=helle=clair=claro=chiaro=jasny=ライト high_contrast solarized
