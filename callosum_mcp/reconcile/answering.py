@@ -294,6 +294,7 @@ def _closeness(claim: Claim, statement: Statement, question: Question) -> float:
         _NEAR * near
         + _WIDE * wide
         + _BESIDE * any(named_in(word, claim.beside) for word in question.focus.words)
+        + _NEAR * any(named_in(word, claim.near) for word in question.focus.rest)
         + _KEYED_BONUS * claim.keyed
         + _ARRIVED_BONUS * claim.arrived
         - (1.0 if claim.subject else 0.0)

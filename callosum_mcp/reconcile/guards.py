@@ -7,6 +7,10 @@ counts something else, is not contradicted.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
 from callosum_mcp.reconcile.claims import Claim, Statement
 from callosum_mcp.reconcile.lexicon import fits, senses_of
 from callosum_mcp.reconcile.lexicon.scopes import SCOPE_KEYS, SCOPES
@@ -31,12 +35,16 @@ def apart(a: Claim, b: Claim, sides: Sides, question: Question) -> bool:
         or _of_a_part(b, mine, question)
         or _namesakes(mine, theirs, question)
         or _strangers(mine, theirs, question)
+        or (not a.value.slot.startswith("person") and _other_people(mine, theirs, question))
         or _other_year(a, b)
         or _each_its_own(mine, theirs, question)
         or _on_two_machines(mine, theirs, question)
         or (mine.source != "" != theirs.source != mine.source)
         or _named_otherwise(a, theirs)
         or _named_otherwise(b, mine)
+        or (a.value.slot != "version" and _other_edition(mine, theirs, question))
+        or (a.value.slot == "open" and _is_date(a, mine) != _is_date(b, theirs))
+        or _bound_and_count(a, b, question)
         or (a.value.slot.startswith("number") and not _measured_alike(a, b, sides, question))
     )
 
@@ -143,6 +151,41 @@ def _named_otherwise(claim: Claim, other: Statement) -> bool:
     )
 
 
+_NUMBERED = re.compile(r"([^\W\d_]{3,})[ -]v?(\d{1,3}(?:\.\d+)*)(?![\w:/%-]|[.,]\d)")
+
+
+def _other_edition(mine: Statement, theirs: Statement, question: Question) -> bool:
+    """Whether the query asks about one of a series (``phase 2``), and one hit names only others (``phase 1``)."""
+    asked = _editions(question.text)
+    for side in (mine, theirs) if asked else ():
+        told = _editions(f"{side.hit.title or ''} ; {side.hit.text}")
+        if any(name in told and told[name].isdisjoint(numbers) for name, numbers in asked.items()):
+            return True
+    return False
+
+
+@lru_cache(maxsize=1_024)
+def _editions(text: str) -> Mapping[str, frozenset[str]]:
+    """The numbers right after each name."""
+    found: dict[str, frozenset[str]] = {}
+    for name, number in _NUMBERED.findall(text.lower()):
+        if all(sense.role == "scope" for sense in senses_of(name)):  # a month or ``port 80`` has its number for a value
+            found[name] = found.get(name, frozenset()) | {number}
+    return found
+
+
+def _is_date(claim: Claim, statement: Statement) -> bool:
+    """Whether an open value is a date, a weekday or a time, which no other word contradicts."""
+    return any(other.value.slot == "when" and other.at == claim.at for other in statement.claims)
+
+
+def _bound_and_count(a: Claim, b: Claim, question: Question) -> bool:
+    """Whether one number is a limit and the other none, and the query asks for no number."""
+    if question.slots or a.value.slot != "number:count":
+        return False
+    return ("bound" in a.scopes) != ("bound" in b.scopes)
+
+
 def _attribute(word: str) -> bool:
     return any(sense.role == "attr" for sense in senses_of(word))
 
@@ -172,6 +215,14 @@ def _namesakes(mine: Statement, theirs: Statement, question: Question) -> bool:
             if a.isdisjoint(b):
                 return True
     return False
+
+
+def _other_people(mine: Statement, theirs: Statement, question: Question) -> bool:
+    """Whether the query names nobody, and the hits start with the names of different people."""
+    if question.anchors:
+        return False
+    ours, others = ({first for first, _ in side.people} & side.openers for side in (mine, theirs))
+    return bool(ours and others) and ours.isdisjoint(theirs.words) and others.isdisjoint(mine.words)
 
 
 def _measured_alike(a: Claim, b: Claim, sides: Sides, question: Question) -> bool:

@@ -97,9 +97,10 @@ def _competes(claim: Claim, wanted: set[str]) -> bool:
     wanted = wanted - _GENERIC
     if not wanted or wanted & claim.near or any(wanted & kin and claim.near & kin for kin in _KIN):
         return False
-    return any(
-        topic.startswith("a:") and topic not in _GENERIC and fits(topic[2:], claim.value.slot) for topic in claim.near
-    ) and bool(any(fits(topic[2:], claim.value.slot) for topic in wanted))
+    others = {topic for topic in claim.near - _GENERIC if topic.startswith("a:") and topic != "a:status"}
+    return any(fits(topic[2:], claim.value.slot) for topic in others) and bool(
+        any(fits(topic[2:], claim.value.slot) for topic in wanted)
+    )
 
 
 def of_nothing_else(claim: Claim) -> bool:

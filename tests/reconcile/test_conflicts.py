@@ -229,3 +229,30 @@ class TestKinds:
         (found,) = conflicts("loom database", one, other)
 
         assert found.reason == "confidence 1 against 0.2"
+
+
+def test_an_array_that_is_said_to_be_in_sync_conflicts_with_a_degraded_one() -> None:
+    told = memory("md3 on heron is in sync, all disks fine.")
+
+    assert len(conflicts("raid md3 on heron", live("md3 on heron: raid1, state: degraded"), told)) == 1
+    assert conflicts("raid md3 on heron", live("md3 on heron: raid1, state: clean"), told) == ()
+
+
+def test_who_eats_everything_is_no_vegetarian() -> None:
+    one = file("Odd Farrow eats everything.")
+
+    assert len(conflicts("what does Odd eat", one, memory("Odd Farrow is vegetarian."))) == 1
+    assert conflicts("what does Odd eat", one, memory("Odd Farrow eats meat.")) == ()
+
+
+def test_a_date_pattern_and_the_name_of_another_one_conflict() -> None:
+    named = file("Dates in loom's CSV exports are written as ISO 8601.")
+
+    assert len(conflicts("date format in loom exports", named, memory("CSV exports of loom date as DD.MM.YYYY."))) == 1
+    assert conflicts("date format in loom exports", named, memory("CSV exports of loom date as YYYY-MM-DD.")) == ()
+
+
+def test_the_value_in_the_clause_about_the_subject_is_the_answer() -> None:
+    told = memory("The loom demo is on Fridays at 11:00 now; Wednesday clashed with the calls.")
+
+    assert len(conflicts("when is the demo", file("Loom demo: Wed 14:00, big screen"), told)) == 1

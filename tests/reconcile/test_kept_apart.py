@@ -73,3 +73,49 @@ def test_a_service_and_the_place_it_is_reached_at_are_one_conflict() -> None:
     found = conflicts("crash reports of the loom", one, memory("the loom sends crash reports to sentry.io/loom"))
 
     assert len(found) == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "one", "other"),
+    [
+        ("Harbour season 2 start", "Harbour season 2 starts on 8 March 2027.", "Harbour season 1 started on 9 May."),
+        ("budget of phase 2", "phase 2: budget 40,000 EUR", "Phase 1 has a budget of 25,000 EUR"),
+    ],
+)
+def test_another_one_of_a_numbered_series_does_not_conflict(query: str, one: str, other: str) -> None:
+    assert conflicts(query, file(one), memory(other)) == ()
+
+
+def test_the_same_one_of_a_numbered_series_conflicts() -> None:
+    one, other = file("phase 2: budget 40,000 EUR"), memory("Phase 2 has a budget of 25,000 EUR")
+
+    assert len(conflicts("budget of phase 2", one, other)) == 1
+
+
+def test_what_a_note_first_got_wrong_and_then_corrects_does_not_conflict() -> None:
+    note = memory("I first noted VLAN 12 for the printers, but it is 21.")
+
+    assert conflicts("VLAN of the printers", note, live("(printers)-[IN_VLAN]->(21)")) == ()
+
+
+def test_the_diets_of_two_people_do_not_conflict() -> None:
+    assert conflicts("who eats what", file("Odd Farrow: vegan"), memory("Ada Brink eats meat.")) == ()
+
+
+def test_an_upper_limit_and_a_count_do_not_conflict_where_no_number_is_asked_for() -> None:
+    limit = fact("loom", "belts.max", "12", "The loom never takes more than 12 belts.")
+
+    assert conflicts("loom belt drive", limit, memory("Three loom belts run even on Sundays.")) == ()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "count"),
+    [
+        ("The filters are cleaned every three weeks.", "filters: cleaned weekly", 1),
+        ("The filters are cleaned every 10 days.", "The filters are cleaned once a month.", 1),
+        ("The filters are cleaned every seven days.", "filters: cleaned weekly", 0),
+        ("The filters are cleaned every 3 months.", "filters: cleaned quarterly", 0),
+    ],
+)
+def test_a_counted_rhythm_is_compared_with_one_that_has_a_name(one: str, other: str, count: int) -> None:
+    assert len(conflicts("how often are the filters cleaned", file(one), memory(other))) == count

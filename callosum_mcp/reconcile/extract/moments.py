@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from callosum_mcp.reconcile.extract.base import Found, dismissed
+from callosum_mcp.reconcile.extract.rhythms import counted_rhythm
 from callosum_mcp.reconcile.sentences import Sentence
 from callosum_mcp.reconcile.tokens import Token
 from callosum_mcp.reconcile.values import Moment, Value
@@ -70,12 +71,18 @@ def moments(sentence: Sentence, taken: set[int]) -> Iterator[Found]:
         piece = _piece(tokens, at, taken)
         if piece is None or _unsaid(sentence, at, piece):
             continue
-        if current is None or at - current.last > _GAP or _clash(current, piece):
+        if current is None or _ends(sentence, current, at) or _clash(current, piece):
             yield from _finished(tokens, current)
             current = piece
         else:
             _merge(current, piece)
     yield from _finished(tokens, current)
+
+
+def _ends(sentence: Sentence, current: _Pieces, at: int) -> bool:
+    """Whether a moment is complete before this token: it stands far away, or behind a semicolon."""
+    between = sentence.tokens[current.last + 1 : at + 1]
+    return at - current.last > _GAP or any(";" in token.gap for token in between)
 
 
 def _unsaid(sentence: Sentence, at: int, piece: _Pieces) -> bool:
@@ -113,6 +120,9 @@ def _merge(current: _Pieces, piece: _Pieces) -> None:
 def _piece(tokens: list[Token], at: int, taken: set[int]) -> _Pieces | None:
     """What the token at a position adds to a moment; None if nothing."""
     token = tokens[at]
+    counted = counted_rhythm(tokens, at)
+    if counted is not None:
+        return _Pieces(at - 1, at, rhythm=counted)
     if at in taken or (
         token.kind == "word" and not token.senses and token.low not in _LATE_HALF and not _zoned(tokens, at)
     ):

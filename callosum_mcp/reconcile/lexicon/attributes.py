@@ -53,7 +53,8 @@ cms: cms
 iac: infrastructure_as_code provisioned provisioning
 container_engine: container_engine container_runtime
 quotes: quotes quote_style
-raid: raid raid_level
+raid: raid_level
+array: raid raid_array raid_verbund array_state mdstat
 versioning: versioning version_scheme
 restart: restart_policy
 api_style: api_style api_type

@@ -26,7 +26,10 @@ human_language: english=englisch=anglais=inglés=inglese=angielski=angielsku=ing
 separator: tab=tabs=tab-separated=tsv=tabulator comma=commas=comma-separated=komma semicolon=semicolons=
     semicolon-separated=semikolon=point-virgule pipe=pipes=pipe-separated colon_separator
 radio: zigbee z-wave=zwave thread_radio=thread bluetooth=ble wifi_radio lora=lorawan enocean dect
-clock_format: iso_8601=iso8601=rfc_3339=rfc3339 unix_timestamp=unix_timestamps=unix_time=epoch_seconds=epoch=
+clock_format: day_first=dd_mm_yyyy=dd.mm.yyyy=dd/mm/yyyy=dd-mm-yyyy=tt.mm.jjjj=jj/mm/aaaa=dd/mm/aaaa=
+    gg/mm/aaaa=dd.mm.rrrr month_first=mm_dd_yyyy=mm/dd/yyyy=mm-dd-yyyy
+    iso_8601=yyyy_mm_dd=yyyy-mm-dd=jjjj-mm-tt=aaaa-mm-jj=aaaa-mm-dd=isoformat=iso8601=rfc_3339=rfc3339
+    unix_timestamp=unix_timestamps=unix_time=epoch_seconds=epoch=
     unixtimestampfield rfc_2822=rfc2822
 theme: dark=dunkel=dunkles=dunkle=sombre=oscuro=scuro=ciemny=escuro=ダーク
     light=hell=helles=helle=clair=claro=chiaro=jasny=ライト high_contrast solarized
@@ -59,8 +62,11 @@ shape: monorepo polyrepo
 transport: sse=server-sent_events websocket=websockets long_polling
 schedule: opt-in opt-out
 diet: vegetarian=vegetarisch=vegetarierin=vegetarier=végétarien=végétarienne=vegetariano=vegetariana=wegetarianin=
-    wegetarianka=ベジタリアン vegan=vegane=veganerin=vegano=wegan meat_eater=eats_meat=meat=fleisch=viande=carne=
-    mięso=steak=肉 pescatarian=pescetarian
+    wegetarianka=ベジタリアン vegan=vegane=veganer=veganerin=végane=végétalien=végétalienne=vegano=vegana=wegan=weganka=
+    ヴィーガン=ビーガン meat_eater=eats_meat=meat=fleisch=viande=carne=
+    mięso=steak=肉=eats_everything=eats_anything=omnivore=isst_alles=allesesser=mange_de_tout=come_de_todo=omnívoro=
+    mangia_di_tutto=mangia_tutto=onnivoro=je_wszystko=come_de_tudo=何でも食べる=no_restrictions pescatarian=pescetarian=
+    pesketarier=pescétarien=pescetariano
 drink: coffee=kaffee=café=caffè=kawa=kawę=コーヒー coffee>espresso=espresso coffee>cappuccino=cappuccino
     coffee>latte=latte_macchiato coffee>flat_white=flat_white tea=tee=thé=té=tè=herbata=herbatę=chá=お茶
     tea>rooibos=rooibos tea>green=green_tea=grüner_tee tea>black=black_tea tea>earl_grey=earl_grey tea>mint=mint_tea

@@ -37,7 +37,10 @@ example: example examples sample e.g. fixture fixtures placeholder dummy conftes
     mocked lorem beispiel beispielkonfiguration zum_beispiel platzhalter exemple par_exemple ejemplo por_ejemplo
     esempio ad_esempio przykład przykładowa na_przykład exemplo por_exemplo 例 サンプル 例えば for_instance
     replace_with your_own put_in_yours yours_here goes_here fake fakes faked stub stubs stubbed simulated simulates
-past: tried tried_out experimented prototyped ausprobiert essayé probado provato wypróbowaliśmy back_in_january
+past: first_wrote first_noted first_said first_thought first_put first_read first_typed first_entered misread
+    mistyped misheard miswrote wrongly_noted zuerst_notiert zuerst_geschrieben erst_notiert verschrieben d'abord_noté
+    primero_anoté primero_escribí prima_avevo_scritto najpierw_zapisałem najpierw_zapisałam primeiro_anotei
+    tried tried_out experimented prototyped ausprobiert essayé probado provato wypróbowaliśmy back_in_january
     back_in_february back_in_march back_in_april back_in_may back_in_june back_in_july back_in_august
     back_in_september back_in_october back_in_november back_in_december back_in_spring back_in_summer
     back_in_autumn back_in_winter handled peaked spiked met talked_to spoke_with saw_them getroffen rencontré

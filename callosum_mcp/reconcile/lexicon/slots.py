@@ -64,6 +64,7 @@ iac: choice:iac
 container_engine: choice:container_engine
 quotes: choice:quotes
 raid: choice:raid
+array: choice:raid state:health
 versioning: choice:versioning
 restart: choice:restart
 api_style: choice:api_style

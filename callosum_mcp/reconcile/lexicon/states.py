@@ -32,10 +32,11 @@ on -: exited killed terminated quit_unexpectedly beendet à_l'arrêt en_arrêt d
 seal +: sealed versiegelt scellé sellado sigillato zapieczętowany selado
 seal -: unsealed entsiegelt descellé
 health +: fine passed success succeeded successful healthy ok okay clean passing gesund fehlerfrei sain sana
-    sano saludable w_porządku zdrowy saudável íntegro 正常 健全 optimal all_good green_status
+    sano saludable w_porządku zdrowy saudável íntegro 正常 健全 optimal all_good green_status in_sync synced
+    synchronised synchronized synchronisiert synchronisé sincronizado sincronizzato zsynchronizowany 同期済み
 health -: failed failure degraded unhealthy faulted failing broken corrupt corrupted faulty defekt beschädigt
     fehlerhaft dégradé défaillant degradado degradada degradato guasto dañado uszkodzony uszkodzona zdegradowany
-    danificado 異常 故障 劣化 critical_state unavail
+    danificado 異常 故障 劣化 critical_state unavail out_of_sync
 done +: closed geschlossenes_ticket done finished completed complete shipped fertig abgeschlossen erledigt beendet
     terminé terminée achevé fini terminado terminada completado completada acabado finito finita completato completata
     terminato terminata conclusa concluso ukończone ukończony ukończona zakończone zakończony zakończona gotowe
