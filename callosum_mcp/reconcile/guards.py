@@ -40,6 +40,8 @@ def apart(a: Claim, b: Claim, sides: Sides, question: Question) -> bool:
         or _each_its_own(mine, theirs, question)
         or _on_two_machines(mine, theirs, question)
         or (mine.source != "" != theirs.source != mine.source)
+        or _other_desk(a, mine, theirs, question)
+        or _other_desk(b, theirs, mine, question)
         or _named_otherwise(a, theirs)
         or _named_otherwise(b, mine)
         or (a.value.slot != "version" and _other_edition(mine, theirs, question))
@@ -197,11 +199,30 @@ def _strangers(mine: Statement, theirs: Statement, question: Question) -> bool:
     """Whether neither hit names anything of the subject, nor do they share another name."""
     if not question.anchors or any(_has(anchor, side) for anchor in question.anchors for side in (mine, theirs)):
         return False
+    if _of_somebody_else(mine, theirs, question) or _of_somebody_else(theirs, mine, question):
+        return True
     asked = question.focus.words | question.focus.rest
     if any(word in mine.words and word in theirs.words and not _attribute(word) for word in asked):
         return False
     shared = (mine.lone | mine.home) & (theirs.lone | theirs.home)
     return not any(len(word) > _TOO_SHORT and word not in question.stems and not senses_of(word) for word in shared)
+
+
+def _of_somebody_else(own: Statement, other: Statement, question: Question) -> bool:
+    """``Crash reports of larch``, where the query names another subject, and so does neither hit."""
+    return any(
+        part in question.stems and not senses_of(whole) and _new(whole, other, question)
+        for claim in own.claims
+        for part, whole in claim.holders
+    )
+
+
+def _other_desk(claim: Claim, own: Statement, other: Statement, question: Question) -> bool:
+    """Whether a mailbox is one of a desk that its hit names and neither the query nor the other hit does."""
+    if claim.value.slot != "mail":
+        return False
+    desk = stem(str(claim.value.data[0]).partition("@")[0])
+    return desk in own.lone and _new(desk, other, question)
 
 
 def _namesakes(mine: Statement, theirs: Statement, question: Question) -> bool:

@@ -16,6 +16,7 @@ _ENVIRONMENT = frozenset(
     "environment env system server cluster instance umgebung stage box tenant database db branch".split()
 )
 _DURING = frozenset("since last this that seit letztes dieses depuis desde dal".split())
+_WEEKENDS = frozenset("weekend wochenende week-end".split())
 _VARIANTS = frozenset("variant variation treatment".split())
 _ALL = frozenset("all every each alle allen tous toutes todos todas tutti tutte wszyscy wszystkie".split())
 _CODE_WORDS = frozenset("const default function class let var async type interface enum from".split())
@@ -41,12 +42,6 @@ def _by_dimension(tokens: Sequence[Token], at: int, name: str) -> bool | None:
         return token.gap == "."
     if name == "bound":
         return token.gap == "/" or (previous is not None and previous.kind == "num") or _dated(tokens, at)
-    if (
-        name == "week"
-        and not token.low.endswith("s")
-        and any(near.low in _DURING for near in tokens[max(0, at - 3) : at])
-    ):
-        return True  # ``since the July weekend``
     if name == "surface":
         return previous is None or _of_no_surface(token, previous)
     if name == "tier" and token.text.islower() and token.low != "pro":
@@ -61,6 +56,8 @@ def _by_dimension(tokens: Sequence[Token], at: int, name: str) -> bool | None:
 def _by_word(tokens: Sequence[Token], at: int) -> bool | None:
     """What the word itself tells; None if nothing."""
     token, previous, following = _around(tokens, at)
+    if token.low in _WEEKENDS and any(near.low in _DURING for near in tokens[max(0, at - 3) : at]):
+        return True  # ``since the July weekend``
     if token.low == "live":
         return token.gap not in _JOINTS and not (at and following is not None and following.gap.startswith(":"))
     if token.low == "night":

@@ -91,6 +91,8 @@ def understand(query: str) -> Question:
         for sense in token.senses:
             if sense.role == "scope":
                 scopes.setdefault(sense.name, set()).add(sense.value)
+    if any(token.low == "default" for token in tokens):
+        scopes.setdefault("layer", {"!default"})  # ``default branch``: as a key or as a phrase
     parts = frozenset("!" + token.low for token in tokens if token.low in COMPONENTS)
     if parts:
         scopes["part"] = set(parts)

@@ -86,7 +86,8 @@ def _person_on_topic(claim: Claim, statement: Statement, question: Question, wan
         return not roles or "a:" + role in roles
     handed = claim.arrived and claim.changed
     named = roles or wanted
-    done = not roles and any(named_in(head, claim.wide) for head in question.focus.heads)  # ``who prunes …``
+    heads = question.focus.heads or stems_of(question)  # ``who prunes …``, ``who is the accountant``
+    done = not roles and any(named_in(head, claim.wide) for head in heads)
     return (handed or done or bool(named & (claim.wide | statement.context))) and question.stems.isdisjoint(
         str(name) for name in claim.value.data
     )
@@ -98,9 +99,18 @@ def _competes(claim: Claim, wanted: set[str]) -> bool:
     if not wanted or wanted & claim.near or any(wanted & kin and claim.near & kin for kin in _KIN):
         return False
     others = {topic for topic in claim.near - _GENERIC if topic.startswith("a:") and topic != "a:status"}
-    return any(fits(topic[2:], claim.value.slot) for topic in others) and bool(
-        any(fits(topic[2:], claim.value.slot) for topic in wanted)
+    return any(_may_be(topic, claim.value.slot) for topic in others) and any(
+        fits(topic[2:], claim.value.slot) for topic in wanted
     )
+
+
+_CODE_TOOLS = frozenset({"a:linter", "a:formatter"})
+_CODE_SLOTS = frozenset({"choice:linter", "choice:formatter"})
+
+
+def _may_be(topic: str, slot: str) -> bool:
+    """Whether a value in this slot may be one of the concept; some tools lint and format."""
+    return fits(topic[2:], slot) or (topic in _CODE_TOOLS and slot in _CODE_SLOTS)
 
 
 def of_nothing_else(claim: Claim) -> bool:

@@ -32,10 +32,9 @@ def names(sentence: Sentence) -> Iterator[Found]:
     for at, token in enumerate(tokens):
         if not token.senses and token.low not in _ON:
             continue
-        for sense in token.senses:
-            if sense.role == "attr" and sense.name in _ROLES:
-                yield from _people(sentence, at, sense.name)
-                break
+        role = next((sense.name for sense in token.senses if sense.role == "attr" and sense.name in _ROLES), None)
+        if role is not None:
+            yield from _people(sentence, at, role)
         if token.named("attr", "host") and not (token.low == "box" and not _directly(tokens, at)):
             yield from _host(tokens, at + 1)
         elif sentence.changed and token.marked("into") and any(near.low in _MOVED for near in tokens[:at]):

@@ -110,6 +110,8 @@ def _says_port(tokens: list[Token], at: int) -> bool:
         return False
     if tokens[at].gap.endswith(("*:", "]:")):
         return True
+    if at > 0 and tokens[at - 1].low == "p" and tokens[at - 1].gap.endswith(" -"):
+        return True  # ``ssh -p 2022``
     assigned = at > 0 and tokens[at - 1].low in _SETS and len(tokens[at].text) >= _FOUR
     window = tokens[max(0, at - _REACH * (1 + assigned)) : at]
     if any(token.named("attr", "port") for token in window) or (
@@ -170,7 +172,7 @@ def phones(sentence: Sentence, taken: set[int]) -> Iterator[Found]:
     """Phone numbers: groups of digits behind a plus or a zero."""
     tokens = sentence.tokens
     for at, token in enumerate(tokens):
-        if token.kind != "num" or at in taken or not (token.gap.endswith("+") or token.text.startswith("0")):
+        if token.kind != "num" or at in taken or not (_dialled(token) or _after_phone(tokens, at)):
             continue
         end = at + 1
         while end < len(tokens) and tokens[end].kind == "num" and tokens[end].gap in (" ", "-", "/", " (", ") "):
@@ -179,6 +181,15 @@ def phones(sentence: Sentence, taken: set[int]) -> Iterator[Found]:
         if len(digits) >= _PHONE_DIGITS and "." not in token.text:
             taken.update(range(at, end))
             yield Found(Value("phone", (digits,), " ".join(near.text for near in tokens[at:end])), at)
+
+
+def _dialled(token: Token) -> bool:
+    return token.gap.endswith("+") or token.text.startswith("0")
+
+
+def _after_phone(tokens: list[Token], at: int) -> bool:
+    """Whether a word for a phone stands shortly before."""
+    return any(token.named("attr", "phone") for token in tokens[max(0, at - _REACH) : at])
 
 
 _STREET_ENDS = ("weg", "straße", "strasse", "str", "gasse", "platz", "allee", "damm", "ufer", "straat", "gatan")

@@ -39,6 +39,8 @@ def states(sentence: Sentence) -> Iterator[Found]:
             yield from _colour(sentence, at)
         for sense in token.senses:
             if sense.role == "state" and not _modifies(tokens, at) and not _is_key(tokens, at):
+                if _used_with(tokens, at):
+                    continue
                 yield _state(sense.name, (sense.value == "+") != negated(sentence, at), token, at)
 
 
@@ -121,6 +123,14 @@ def _ordered(tokens: list[Token], at: int) -> bool:
     return following.low in _DETERMINERS or unknown(following) or following.named("attr") is not None
 
 
+def _used_with(tokens: list[Token], at: int) -> bool:
+    """``works with X``: what it is used with, and not whether it runs."""
+    following = after(tokens, at)
+    return tokens[at].low in _WORKS and following is not None and following.gap == " " and following.low in _WITH
+
+
+_WORKS = frozenset("works funciona fonctionne funziona działa".split())
+_WITH = frozenset("with for as at mit für avec con per para pour z".split())
 _ORDERS = frozenset("open complete clean empty shut".split())
 _DETERMINERS = frozenset("the a an all every any no its der die das le la el il".split())
 

@@ -94,6 +94,8 @@ owner: proprietario dueño dueña właścicielka proprietária inhaber owner own
     besitzer propriétaire responsable responsables propietario responsabile właściciel odpowiada odpowiedzialny
     opiekun responsável dono 担当 担当者 責任者 owned_by maintained_by handed hands_over took_over taken_over
     takes_over übernommen übernimmt chairs_by steward caretaker betreuer ansprechpartner lleva llevan
+    geleitet projektleitung projektleiter projektleiterin project_lead jefe_de_proyecto jefa_de_proyecto
+    capo_progetto kierownik_projektu chefe_de_projeto プロジェクトリーダー
     liderado liderado_por led_by run_by heads headed leads lead leader leitet leitung leiter dirige kieruje lidera
     coordina capo chef_de_projet teamlead team_lead managed_by manages manager
 oncall: on_call oncall bereitschaft rufbereitschaft astreinte guardia reperibilità dyżur plantão 当番
@@ -214,7 +216,9 @@ issuer: issuer issues issued ca certificate_authority aussteller émetteur emiso
 mta: mta mail_server smtp_server mailer
 framework: framework web_framework built_with gebaut_mit
 package_manager: package_manager installs_with paketmanager
-secret_store: secrets secret_store secrets_manager
+secret_store: secrets secret_store secrets_manager password_manager password_vault passwort-manager passwortmanager
+    passwortverwaltung gestionnaire_de_mots_de_passe gestor_de_contraseñas gestore_di_password menedżer_haseł
+    gerenciador_de_senhas パスワードマネージャー パスワード管理
 tracker: tracker issue_tracker tickets bug_tracker issue_tracking bugtracker 課題管理 チケット管理 バグ管理
 chat: chat messenger team_chat chat_tool chat_server messaging_app chatprogramm チャット チャットツール
 monitoring: monitoring monitored monitoring_with überwachung surveillance supervision monitorización
@@ -223,7 +227,8 @@ vpn: vpn
 filesystem: filesystem file_system dateisystem
 algorithm: hashing hasher algorithm hash hashes hashed signing cipher encrypted_with verschlüsselt_mit
 vector_store: vector_store vector_database vectors_in index_in
-provider: provider anbieter fournisseur proveedor fornitore dostawca fornecedor vendor carrier isp hoster
+provider: provider anbieter fournisseur proveedor fornitore dostawca fornecedor vendor carrier isp hoster supplier
+    suppliers lieferant lieferantin
 forge: バージョン管理 ソースコード リポジトリ repository repo code_host source_code git_host git_hosting
 base_image: base_image docker_base
 hours: opening_hours business_hours öffnungszeiten heures_d'ouverture horario_de_apertura orari godziny_otwarcia

@@ -80,7 +80,8 @@ change: deletes removes retires
     nouvelle ne_plus repoussé repoussée reporté reportée changé prolongé augmenté trasladado cambiado cambió
     movido renombrado reemplazado sustituido migrado ahora desde a_partir_de nuevo nueva ya_no aplazado aplazada
     retrasado pospuesto actualizado ampliado pasó spostato spostata rinominato sostituito sostituita migrato ora
-    adesso dal nuovo nuova non_più rinviato rinviata prorogato prorogata aggiornato passato passata passati passate cambiato
+    adesso dal nuovo nuova non_più rinviato rinviata prorogato prorogata aggiornato passato passata passati passate
+    cambiato
     przeniesiony przeniesiona przeniesione przeniesiono zmieniony zmieniona zmieniono zastąpiony zastąpiona
     zastąpił teraz obecnie od_teraz nowy nowa nowe już_nie przesunięty przesunięta przesunięto przedłużony
     przedłużona zaktualizowany przeszliśmy przeszedł przeszła mudado mudou mudamos renomeado substituído
@@ -147,8 +148,8 @@ LIGHT = frozenset(
 
 VERBS = frozenset(
     """
-    kann können darf dürfen muss müssen peut peuvent doit doivent puede pueden debe deben può possono deve devono pode
-    podem devem może mogą musi muszą lassen lässt let lets
+    kann können darf dürfen muss müssen peut peuvent doit doivent puede pueden debe deben può possono deve devono
+    pode podem devem może mogą musi muszą lassen lässt let lets
     a abita accept accepts asks assigns brings caben cabe calls carries claims comes counts covers drinks drives eats
     enthält expects fasst feeds fetches fills finds fits hang hangs hanging holds hängt insists joins kommt lets looks
     makes means meets mieści moves offers opens pays plays prints provides pulls pushes puts records refers remains

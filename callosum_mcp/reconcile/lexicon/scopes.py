@@ -16,7 +16,8 @@ env: prod=live=production=prd=produktion=produktiv=produktivsystem=producción=p
     développement=desarrollo=sviluppo=dev_environment=local_dev=開発環境=deweloperskim=desenvolvimento=
     development_branch !test=tests=testing_env=テスト環境 !qa !preview=preview_environment=review_app
     !demo=sandbox !canary_env !nightly_builds=nightly_build !beta_channel=beta
-role: !deputy=vice=substitute=backup_contact=stellvertretend=stellvertretende
+role: !spare=reserve=ersatz=ersatzweise=de_secours=de_rechange=de_repuesto=di_ricambio=zapasowy=zapasowa=reserva=予備
+    !deputy=vice=substitute=backup_contact=stellvertretend=stellvertretende
     primary=primär=principal=primario=master_node=leader_node !replica=replicas_of=read_replica=replik=réplica=
     lecture=standby=secondary=follower=réplique=replika
 side: server=server_library=server_side client=client_library=client_side=client-side=klient sdk

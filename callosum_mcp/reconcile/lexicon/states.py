@@ -9,7 +9,8 @@ from __future__ import annotations
 from callosum_mcp.reconcile.lexicon.tables import table
 
 _WORDS = table("""
-on +: in_service working works works_again functional functioning in_betrieb en_servicio in_servizio em_serviço czynny
+on +: in_service working works works_again works_fine works_now works_well works_properly functional functioning
+    in_betrieb en_servicio in_servizio em_serviço czynny
     czynna 使用可 running active activated enabled alive online operational up_and_running switched_on turned_on
     powered_on in_operation live_again aktiv aktiviert eingeschaltet angeschaltet läuft laufend online_again
     erreichbar en_marche actif activé activée allumé allumée en_ligne en_service activo activa activado activada
@@ -18,7 +19,9 @@ on +: in_service working works works_again functional functioning in_betrieb en_
     włączony włączona włączone uruchomiony uruchomiona ativo ativa ativado ativada ligado ligada rodando no_ar
     em_execução 稼働中 稼働している 稼働 動いている 動作中 動作している 起動している 起動中 有効 オン 実行中 reachable
     serving started tourne fonctionne funciona gira corre läuft_wieder
-on -: exited killed terminated quit_unexpectedly beendet à_l'arrêt en_arrêt detenidos finalizado_con
+on -: broken kaputt defekt roto rota averiado averiada guasto guasta rotto rotta zepsuty zepsuta quebrado quebrada
+    cassé cassée 壊れている 壊れた exited killed terminated quit_unexpectedly beendet à_l'arrêt en_arrêt detenidos
+    finalizado_con
     out_of_order außer_betrieb fuera_de_servicio fuori_servizio fora_de_serviço nieczynny nieczynna 故障中
     使用不可 not_working stopped inactive disabled dead offline failed crashed halted deactivated switched_off
     turned_off powered_off powered_down shut_down not_running out_of_service unreachable decommissioned
