@@ -14,6 +14,7 @@ from callosum_mcp.reconcile.claims import Claim, Statement
 from callosum_mcp.reconcile.question import Question
 from callosum_mcp.reconcile.scoping import Scopes, clash
 from callosum_mcp.reconcile.spoken import OPEN
+from callosum_mcp.reconcile.stems import stem
 from callosum_mcp.reconcile.topic import DIMENSIONS, VAGUE
 from callosum_mcp.reconcile.values import Moment, Relation, Value, relation
 from callosum_mcp.reconcile.wording import named_in
@@ -119,6 +120,14 @@ def _other_days(a: Claim, b: Claim) -> bool:
     )
 
 
+_CHECKS = frozenset(map(stem, "tested test verified checked rehearsed getestet geprüft testé testée vérifié".split()))
+
+
+def _checks(claim: Claim, question: Question) -> bool:
+    """Whether a clause tells when something is tried out (``the backup is tested yearly``), which nobody asks."""
+    return not claim.near.isdisjoint(_CHECKS - question.stems)
+
+
 _MONTH, _ONE_APPOINTMENT = 31, 10  # days
 
 
@@ -149,6 +158,8 @@ def _attributes_clash(a: Claim, b: Claim, question: Question) -> bool:
         else _NONE
     )
     if kind in ("when", "number") and _other_release(a, b):
+        return True
+    if kind == "when" and _checks(a, question) != _checks(b, question):
         return True
     if kind == "when" and "a:hours" in question.topics and _other_days(a, b):
         return True

@@ -23,7 +23,7 @@ def front_of(tokens: Sequence[Token]) -> Sequence[Token]:
     """What stands before the first verb or sign."""
     for at, token in enumerate(tokens[:_SUBJECT_WORDS]):
         if at and (
-            token.low in VERBS
+            (token.low in VERBS and not (at + 1 < len(tokens) and tokens[at + 1].low == "of"))  # ``reports of larch``
             or token.low == "="
             or any(sign in token.gap for sign in ":=→|([,")
             or token.gap.startswith(")-[")

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from callosum_mcp.reconcile.claims import Claim, Statement
-from callosum_mcp.reconcile.lexicon import SLOTS_OF
+from callosum_mcp.reconcile.lexicon import SLOTS_OF, senses_of
 from callosum_mcp.reconcile.question import Question
 from callosum_mcp.reconcile.spoken import MENTION, members, mentions, said, same_value
 from callosum_mcp.reconcile.stems import stem
@@ -74,7 +74,7 @@ def open_ended(question: Question) -> bool:
 
 def relevant(claim: Claim, statement: Statement, question: Question, aim: Aim) -> bool:
     """Whether an assigned value or a phrase is given to the attribute the query asks for, if it asks for one."""
-    if not said(claim, question) or aim.plural:
+    if not said(claim, question) or aim.plural or (claim.value.slot == "loose" and _of_another_kind(claim, question)):
         return False
     if question.place and _places(claim, question):
         return True
@@ -89,6 +89,20 @@ def relevant(claim: Claim, statement: Statement, question: Question, aim: Aim) -
         )
     strictly = any(head in claim.near or any(same_word(head, word) for word in claim.near) for head in aim.heads)
     return strictly or (_names(claim.near, aim.heads, question) and not question.slots)
+
+
+def _of_another_kind(claim: Claim, question: Question) -> bool:
+    """Whether a phrase is a member of a class that is not asked for (``on Debian 12``, where a host is)."""
+    asked = question.slots - {"open"}
+    if not asked or claim.arrived or "choice" in asked or "*" in asked:
+        return False
+    kinds = {
+        sense.name
+        for word in claim.value.text.lower().split()[:1]
+        for sense in senses_of(word)
+        if sense.role == "choice"
+    }
+    return bool(kinds) and not any(question.admits(f"choice:{kind}") for kind in kinds)
 
 
 def _places(claim: Claim, question: Question) -> bool:

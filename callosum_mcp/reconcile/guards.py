@@ -192,12 +192,21 @@ def _attribute(word: str) -> bool:
     return any(sense.role == "attr" for sense in senses_of(word))
 
 
+_GENERIC = frozenset(
+    """
+    tool tools software program programm solution werkzeug outil logiciel herramienta programa strumento narzędzie
+    program ferramenta ツール ソフト
+    """.split()
+)
+"""Words that name no subject: ``helpdesk tool``."""
 _TOO_SHORT = 3  # letters of a word that names nothing by itself
 
 
 def _strangers(mine: Statement, theirs: Statement, question: Question) -> bool:
     """Whether neither hit names anything of the subject, nor do they share another name."""
-    if not question.anchors or any(_has(anchor, side) for anchor in question.anchors for side in (mine, theirs)):
+    if all(anchor.joined in _GENERIC for anchor in question.anchors) or any(
+        _has(anchor, side) for anchor in question.anchors for side in (mine, theirs)
+    ):
         return False
     if _of_somebody_else(mine, theirs, question) or _of_somebody_else(theirs, mine, question):
         return True

@@ -97,6 +97,7 @@ def _understood(tokens: list[Token], tail: str, start: int) -> Sentence:
         sentence.meant = _meant(tokens, marks)
     if "past" in marks:
         sentence.past = _past_clauses(tokens, clauses)
+    sentence.past |= _told_clauses(tokens, clauses)
     sentence.past |= _ended_clauses(tokens, clauses, "change" in marks)
     sentence.changed = "change" in marks or _from_a_date(tokens) or _until_a_date(tokens)
     return sentence
@@ -207,6 +208,28 @@ def _told(tokens: list[Token]) -> bool:
     """Whether a verb of the past stands here (``used X until …``)."""
     verbs = (token.low in _PAST_VERBS for token in reversed(tokens) if token.low in _PAST_VERBS or token.low in VERBS)
     return next(verbs, False)
+
+
+_ONCE = frozenset("ran sat lived stood lief nutzte wohnte lag".split())
+_HELPERS = frozenset("is are was were be been being has have had gets get got".split())
+
+
+def _told_clauses(tokens: list[Token], clauses: list[int]) -> frozenset[int]:
+    """Clauses whose verb is a plain past (``the old larch used X``, and not ``is used by X``)."""
+    return frozenset(
+        clauses[at]
+        for at, token in enumerate(tokens)
+        if at
+        and clauses[at] == clauses[at - 1]
+        and (token.low in _ONCE or (token.low == "used" and _object(tokens, at)))
+        and not any(near.low in _HELPERS for near in tokens[max(0, at - 3) : at])
+    )
+
+
+def _object(tokens: list[Token], at: int) -> bool:
+    """Whether a name stands right behind a verb."""
+    following = tokens[at + 1] if at + 1 < len(tokens) else None
+    return following is not None and following.kind == "word" and following.text[0].isupper() and following.gap == " "
 
 
 def _ends(tokens: list[Token], at: int) -> bool:

@@ -39,8 +39,6 @@ def states(sentence: Sentence) -> Iterator[Found]:
             yield from _colour(sentence, at)
         for sense in token.senses:
             if sense.role == "state" and not _modifies(tokens, at) and not _is_key(tokens, at):
-                if _used_with(tokens, at):
-                    continue
                 yield _state(sense.name, (sense.value == "+") != negated(sentence, at), token, at)
 
 
@@ -150,7 +148,7 @@ def _modifies(tokens: list[Token], at: int) -> bool:
         return not following.inner
     if following is not None and following.gap == " " and following.kind in ("mail", "url"):
         return True  # ``closed help@…``: done to it
-    if _ordered(tokens, at):
+    if _ordered(tokens, at) or _used_with(tokens, at):
         return True
     if following is None or following.gap != " " or following.kind != "word" or following.light or following.senses:
         return False

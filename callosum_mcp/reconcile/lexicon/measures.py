@@ -163,7 +163,8 @@ daily: daily nightly every_day every_night each_day each_night once_a_day tägli
     codziennie co_noc każdej_nocy diário diária todos_os_dias toda_noite 毎日 毎晩 日次 every_working_day
     every_weekday every_morning every_evening
 weekly: einmal_pro_woche einmal_die_woche une_fois_par_semaine una_vez_a_la_semana
-    una_volta_a_settimana raz_w_tygodniu uma_vez_por_semana weekly once_a_week every_week each_week per_week_once wöchentlich jede_woche hebdomadaire
+    una_volta_a_settimana raz_w_tygodniu uma_vez_por_semana weekly once_a_week every_week each_week
+    per_week_once wöchentlich jede_woche hebdomadaire
     chaque_semaine
     toutes_les_semaines semanal semanalmente cada_semana settimanale ogni_settimana co_tydzień tygodniowo cotygodniowy
     toda_semana 毎週 週次 週一回 週1回
@@ -172,7 +173,8 @@ biweekly: biweekly fortnightly every_two_weeks every_other_week every_second_wee
 monthly: einmal_im_monat une_fois_par_mois una_vez_al_mes una_volta_al_mese raz_w_miesiącu uma_vez_por_mês
     monthly once_a_month every_month each_month monatlich jeden_monat mensuel mensuelle chaque_mois mensual
     mensualmente cada_mes mensile ogni_mese miesięcznie co_miesiąc mensal todo_mês 毎月 月次
-quarterly: quarterly every_quarter once_a_quarter vierteljährlich trimestriel trimestral trimestrale kwartalnie 四半期ごと
+quarterly: quarterly every_quarter once_a_quarter vierteljährlich trimestriel trimestral trimestrale
+    kwartalnie 四半期ごと
 half-yearly: half-yearly semi-annually semiannually twice_a_year every_half_year halbjährlich zweimal_im_jahr
     semestriel deux_fois_par_an semestral dos_veces_al_año semestrale due_volte_all'anno dwa_razy_w_roku
     duas_vezes_por_ano 半年ごと 年2回
