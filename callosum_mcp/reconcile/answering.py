@@ -208,7 +208,8 @@ def _about_the_subject(
     if explicit and focus.rest and _beside(claim, inquiry.question):
         missing = [anchor for anchor in missing if not focus.words.issuperset(anchor.stems)]
     choice = claim.value.slot.startswith("choice")
-    if not known and not topics and claim.subject and inquiry.question.topics.isdisjoint(statement.words):
+    asked = inquiry.question.topics
+    if not known and not topics and claim.subject and asked and asked.isdisjoint(statement.words):
         return False  # of something else, and it does not name the attribute either
     lost = len(missing) + sum(topic not in statement.words and not choice for topic in topics)
     if not lost or (lost * 3 <= known + len(topics) and not claim.subject):

@@ -169,7 +169,7 @@ _PHONE_DIGITS = 7
 
 
 def phones(sentence: Sentence, taken: set[int]) -> Iterator[Found]:
-    """Phone numbers: groups of digits behind a plus or a zero."""
+    """Phone numbers: groups of digits behind a plus, a zero, or a word for a phone."""
     tokens = sentence.tokens
     for at, token in enumerate(tokens):
         if token.kind != "num" or at in taken or not (_dialled(token) or _after_phone(tokens, at)):
@@ -189,7 +189,13 @@ def _dialled(token: Token) -> bool:
 
 def _after_phone(tokens: list[Token], at: int) -> bool:
     """Whether a word for a phone stands shortly before."""
-    return any(token.named("attr", "phone") for token in tokens[max(0, at - _REACH) : at])
+    previous = tokens[at - 1] if at else None
+    if previous is None or not (previous.low in _IS or previous.named("attr", "phone")):
+        return False
+    return any(token.named("attr", "phone") for token in tokens[max(0, at - _REACH - 2) : at])
+
+
+_IS = frozenset("is ist est es è é jest new neu neue novo nuevo nuovo no nr number nummer".split())
 
 
 _STREET_ENDS = ("weg", "straße", "strasse", "str", "gasse", "platz", "allee", "damm", "ufer", "straat", "gatan")
