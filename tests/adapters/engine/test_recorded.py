@@ -111,7 +111,7 @@ MCP_ERRORS: list[tuple[str, str, str, Result | str, str, str]] = [
     ("qdrant", "qdrant", "qdrant-find", "error_missing_collection", "error", "missing collection"),
     ("qdrant", "qdrant", "qdrant-find", "error_bad_args", "bad_reply", "required property"),
     ("chroma", "chroma", "chroma_query_documents", "error_missing_collection", "error", r"Collection \[nope\]"),
-    ("brainrouter", "brainrouter", "memory_search", "error_bad_args", "error", "Invalid arguments"),
+    ("brainrouter", "brainrouter", "memory_search", "error_bad_args", "bad_reply", "Invalid arguments"),
     ("graphiti.facts", "graphiti", "search_memory_facts", "error_in_result", "error", "graph down"),
     ("graphiti.nodes", "graphiti", "search_nodes", "error_in_result", "error", "graph down"),
     ("memgraph", "memgraph", "run_cypher_query", "error_row", "error", "Could not connect to Memgraph"),
