@@ -195,29 +195,9 @@ def _from_cron(pieces: _Pieces, fields: list[str]) -> None:
         )
 
 
-_EVERY = frozenset("every alle tous toutes les cada ogni co wszystkie".split())
-_DAY = 86_400.0
-_RHYTHMS = ((1, 1, "daily"), (7, 7, "weekly"), (14, 14, "biweekly"), (28, 31, "monthly"), (84, 92, "quarterly"),
-            (180, 184, "half-yearly"), (360, 366, "yearly"))  # fmt: skip
-
-
-def _every(tokens: list[Token], at: int) -> str | None:
-    """The rhythm of ``every 90 days``: its name if it has one; None for less than a day."""
-    unit = tokens[at + 1].named("unit", "time") if at + 1 < len(tokens) else None
-    value = tokens[at].named("number") if tokens[at].kind != "num" else tokens[at].text
-    if unit is None or value is None or not value.isdigit() or tokens[at - 1].low not in _EVERY:
-        return None
-    days = round(int(value) * float(unit) / _DAY)
-    named = next((name for low, high, name in _RHYTHMS if low <= days <= high), f"every {days} days")
-    return named if float(unit) >= _DAY else None
-
-
 def _from_number(tokens: list[Token], at: int, taken: set[int]) -> _Pieces | None:
     """``at 11``, ``half past nine``; days of a month are read from the month."""
     token, previous = tokens[at], tokens[at - 1] if at else None
-    rhythm = _every(tokens, at) if previous is not None else None
-    if rhythm is not None:
-        return _Pieces(at, at, rhythm=rhythm)
     if previous is None or any(
         near.named("month") for near in tokens[at + 1 : at + 4] if near.gap in (" ", "") or near.low in ("of", "de")
     ):

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from callosum_mcp.reconcile.tokens import Token
 
-_EVERY = frozenset("every each alle jede aller tous toutes cada todos todas ogni tutti tutte co".split())
+_EVERY = frozenset("every each alle jede aller tous toutes cada todos todas ogni tutti tutte co wszystkie".split())
 _THE = frozenset("les las los le i".split())
 _DAY_S = 86_400.0
-_NAMED_RHYTHMS = {1: "daily", 7: "weekly", 14: "biweekly", 30: "monthly", 91: "quarterly", 365: "yearly"}
+_NAMED = ((1, 1, "daily"), (7, 7, "weekly"), (14, 14, "biweekly"), (28, 31, "monthly"), (84, 92, "quarterly"),
+          (180, 184, "half-yearly"), (360, 366, "yearly"))  # fmt: skip
 
 
 def counted_rhythm(tokens: list[Token], at: int) -> str | None:
@@ -21,8 +22,8 @@ def counted_rhythm(tokens: list[Token], at: int) -> str | None:
     number = tokens[at - 1].text if tokens[at - 1].kind == "num" else tokens[at - 1].named("number")
     if number is None or not number.isdigit() or not _recurs(tokens, at):
         return None
-    days = int(int(number) * float(unit) / _DAY_S)
-    return _NAMED_RHYTHMS.get(days, f"{days} days")
+    days = round(int(number) * float(unit) / _DAY_S)
+    return next((name for low, high, name in _NAMED if low <= days <= high), f"{days} days")
 
 
 def _recurs(tokens: list[Token], at: int) -> bool:
