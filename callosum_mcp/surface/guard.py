@@ -91,9 +91,11 @@ class Guard:
                 await self._app(scope, receive, counted)
         finally:
             self._streams.discard(stream)
-        if stream.begun and not stream.whole:
+        if not stream.scope.cancelled_caught:
+            return
+        if stream.begun:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
-        elif not stream.begun:
+        else:
             await _no(401, "the token is not valid any more")(scope, receive, send)
 
     def _refusal(self, headers: dict[str, str], path: str, trusted: bool) -> Response | None:

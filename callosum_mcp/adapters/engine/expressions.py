@@ -76,8 +76,7 @@ def _number(value: object) -> str | None:
 
 @lru_cache(maxsize=2_000)
 def _of_text(text: str) -> Getter:
-    if len(text) > paths.MAX_CHARS:
-        raise ValueError(f"it has {len(text)} characters; at most {paths.MAX_CHARS:,} are read")
+    paths.check_length(text)
     if text.lstrip().startswith("="):
         literal = text.lstrip()[1:]
         return lambda _item, _captured: literal

@@ -104,6 +104,16 @@ class Path:
         return Found(nodes)
 
 
+def check_length(text: str) -> None:
+    """Refuse a path or an expression that nobody would write.
+
+    Raises:
+        ValueError: If it is longer than `MAX_CHARS`.
+    """
+    if len(text) > MAX_CHARS:
+        raise ValueError(f"it has {len(text)} characters; at most {MAX_CHARS:,} are read")
+
+
 @lru_cache(maxsize=2_000)
 def compiled(text: str) -> Path:
     """A path ready for use.
@@ -111,8 +121,7 @@ def compiled(text: str) -> Path:
     Raises:
         ValueError: If it is none; the text says where it stops making sense.
     """
-    if len(text) > MAX_CHARS:
-        raise ValueError(f"it has {len(text)} characters; at most {MAX_CHARS:,} are read")
+    check_length(text)
     rest = text.strip()
     if rest in ("_", "$"):
         return Path(text, ())
