@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from callosum_mcp.reconcile.lexicon.markers import LIGHT
 from callosum_mcp.reconcile.lexicon.scopes import COMPONENTS
 from callosum_mcp.reconcile.tokens import Token, tokenise, unknown
 
@@ -35,7 +36,7 @@ def words_of(tokens: Sequence[Token]) -> list[str]:
     for token in tokens:
         if token.ids:
             found.extend(token.ids)
-        if not token.light:
+        if token.low not in LIGHT:
             found.append(token.stem or token.low)
     return found
 

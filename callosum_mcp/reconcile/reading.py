@@ -124,7 +124,8 @@ def label(title: str, project: str, key: str, place: str) -> Label:
 def _reading(sentence: Sentence, closed: bool) -> Reading:
     tokens = sentence.tokens
     front = front_of(tokens)
-    said = () if sentence.meant in _LEFT_OUT else tuple(_said(sentence, closed))
+    left = gone(sentence)
+    said = () if sentence.meant in _LEFT_OUT else tuple(_said(sentence, left, closed))
     return Reading(
         said=said,
         wide=frozenset(words_of(tokens)),
@@ -133,7 +134,7 @@ def _reading(sentence: Sentence, closed: bool) -> Reading:
         changed=sentence.changed,
         example=sentence.meant == "example",
         names=names_of(tokens),
-        gone=gone(sentence),
+        gone=left,
         asserted=sentence.meant not in _LEFT_OUT,
         lead=lead_of(front, tokens),
         holders=holders_of(front, tokens),
@@ -143,11 +144,10 @@ def _reading(sentence: Sentence, closed: bool) -> Reading:
     )
 
 
-def _said(sentence: Sentence, closed: bool) -> list[Said]:
+def _said(sentence: Sentence, left: frozenset[str], closed: bool) -> list[Said]:
     tokens, clauses = sentence.tokens, sentence.clauses
     events = {clauses[at] for at, token in enumerate(tokens) if token.senses and _happens(tokens, at)}
     found: list[Said] = []
-    left = gone(sentence)
     around: dict[int, tuple[frozenset[str], Scopes, bool]] = {}
     for item in extracted(sentence, closed):
         clause = clauses[item.at]

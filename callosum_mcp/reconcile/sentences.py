@@ -38,6 +38,7 @@ class Sentence:
         changed: It says that something changed.
         start: Position of its first token in the text.
         marks: Kinds of the marks in it.
+        removed: Clauses that say that something was removed.
     """
 
     tokens: list[Token]
@@ -47,6 +48,7 @@ class Sentence:
     changed: bool = False
     start: int = 0
     marks: frozenset[str] = frozenset()
+    removed: frozenset[int] = frozenset()
 
     def clause(self, at: int) -> list[Token]:
         """The tokens of the clause that the token at this position stands in."""
@@ -90,6 +92,10 @@ def _understood(tokens: list[Token], tail: str, start: int) -> Sentence:
     clauses = _clauses(tokens)
     marks = {sense.name for token in tokens if token.senses for sense in token.senses if sense.role == "mark"}
     sentence = Sentence(tokens, clauses, start=start, marks=frozenset(marks))
+    if "removed" in marks:
+        sentence.removed = frozenset(
+            clause for token, clause in zip(tokens, clauses, strict=True) if token.marked("removed")
+        )
     doubtful = "??" in tail or tokens[0].low == "ocr"  # a scanner's mark for what it could not read
     if ("?" in tail and not doubtful) or "？" in tail:
         sentence.meant = "question"

@@ -71,11 +71,13 @@ def dismissed(sentence: Sentence, at: int) -> bool:
         return False
     tokens, clauses = sentence.tokens, sentence.clauses
     here = clauses[at]
-    if any(tokens[near].marked("dismiss") and clauses[near] == here for near in range(max(0, at - 2), at)):
+    if "dismiss" in sentence.marks and any(
+        tokens[near].marked("dismiss") and clauses[near] == here for near in range(max(0, at - 2), at)
+    ):
         return not _target(tokens, at)
-    if any(token.marked("removed") for token, clause in zip(tokens, clauses, strict=True) if clause == here):
+    if here in sentence.removed:
         return not _target(tokens, at)
-    return _left_behind(tokens, at)
+    return "change" in sentence.marks and _left_behind(tokens, at)
 
 
 def _target(tokens: list[Token], at: int) -> bool:
@@ -90,13 +92,10 @@ _FROM = frozenset("from von vom de du da dal dalla desde z ze od from".split())
 
 def _left_behind(tokens: list[Token], at: int) -> bool:
     """``from X to Y`` with a word of change: X is left behind."""
-    previous = tokens[max(0, at - 2) : at]
-    if at + 1 < len(tokens) and tokens[at + 1].gap.startswith("から") and any(t.marked("change") for t in tokens):
+    if at + 1 < len(tokens) and tokens[at + 1].gap.startswith("から"):
         return True
-    return (
-        any(token.low in _FROM for token in previous)
-        and any(token.marked("change") for token in tokens)
-        and any(token.marked("into") for token in tokens[at + 1 : at + 4])
+    return any(token.low in _FROM for token in tokens[max(0, at - 2) : at]) and any(
+        token.marked("into") for token in tokens[at + 1 : at + 4]
     )
 
 

@@ -120,7 +120,7 @@ def _merge(current: _Pieces, piece: _Pieces) -> None:
 def _piece(tokens: list[Token], at: int, taken: set[int]) -> _Pieces | None:
     """What the token at a position adds to a moment; None if nothing."""
     token = tokens[at]
-    counted = counted_rhythm(tokens, at)
+    counted = counted_rhythm(tokens, at) if token.senses else None
     if counted is not None:
         return _Pieces(at - 1, at, rhythm=counted)
     if at in taken or (
@@ -272,8 +272,10 @@ def _from_word(tokens: list[Token], at: int) -> _Pieces | None:
     if token.low in _LATE_HALF:
         return _Pieces(at, at, minute=_LATE_HALF[token.low])
     near_clock = any(near.kind == "time" or near.low in _LATE_HALF for near in tokens[max(0, at - 2) : at])
+    if not near_clock:
+        return None
     zone = _ZONES.get(token.low, _city(tokens, at))
-    return _Pieces(at, at, zone=zone) if zone is not None and near_clock else None
+    return None if zone is None else _Pieces(at, at, zone=zone)
 
 
 def _city(tokens: list[Token], at: int) -> int | None:
