@@ -115,14 +115,24 @@ class Statement:
 
 def read(hit: Hit, question: Question) -> Statement:
     """Reads a hit: its keyed value first, then its text; what was read for the same question is kept."""
-    place = f"{hit.path or ''} ; {hit.id}"
-    names = tuple(meta(hit, name) for name in ("project", "key", "value"))
-    return replace(_statement(hit.title or "", hit.text, place, names, question.text), hit=hit)
+    return replace(statement_of(words_of_hit(hit), question.text), hit=hit)
+
+
+Words = tuple[str, str, str, str, str, str, str]
+"""All that is read of a hit: title, text, path, id, project, key and value."""
+
+
+def words_of_hit(hit: Hit) -> Words:
+    """All that is read of a hit."""
+    return (
+        hit.title or "", hit.text, hit.path or "", hit.id, meta(hit, "project"), meta(hit, "key"), meta(hit, "value"),
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=1_024)
-def _statement(title: str, text: str, place: str, names: tuple[str, ...], query: str) -> Statement:
-    path, _, native = place.rpartition(" ; ")
+def statement_of(words: Words, query: str) -> Statement:
+    """A hit with these words, read for a query; kept, so nobody may change it."""
+    title, text, path, native, *names = words
     metadata: dict[str, object] = dict(zip(("project", "key", "value"), names, strict=True))
     return _read(Hit(store="", id=native, text=text, title=title, path=path, metadata=metadata), understand(query))
 

@@ -45,15 +45,30 @@ def kind_of(
     winner: Answer, losers: Sequence[Hit], question: Question
 ) -> Literal["temporal_update", "genuine_conflict"]:
     """``temporal_update`` if the newer replaces the older."""
-    seen = winner.statement.hit.last_seen
+    changed = winner.statement.changed or any(claim.changed for claim in winner.claims)
+    return kind_by(winner.statement.hit, losers, changed=changed, runs=_runs_by_itself(winner, question))
+
+
+def kind_by(
+    winner: Hit, losers: Sequence[Hit], *, changed: bool, runs: bool
+) -> Literal["temporal_update", "genuine_conflict"]:
+    """The kind by the first rule that fits.
+
+    Args:
+        winner: The hit that wins.
+        losers: Those it contradicts.
+        changed: The winner says that something changed.
+        runs: The attribute runs through its values by itself.
+    """
+    seen = winner.last_seen
     others = [hit.last_seen for hit in losers]
     if seen is None or any(other is None or seen <= other for other in others):
         return "genuine_conflict"
-    if any(claim.changed for claim in winner.claims) or winner.statement.changed:
+    if changed:
         return "temporal_update"
     if any(other is not None and seen - other < _DAY_S for other in others):
         return "genuine_conflict"
-    return "temporal_update" if _runs_by_itself(winner, question) else "genuine_conflict"
+    return "temporal_update" if runs else "genuine_conflict"
 
 
 def _runs_by_itself(answer: Answer, question: Question) -> bool:

@@ -71,6 +71,9 @@ class Reading:
         years: The years it names.
         opener: The word it starts with.
         people: First and family names of people, in the order they are called.
+        meant: How it is meant (see `Sentence`).
+        marks: Kinds of the marks in it.
+        past: How many of its clauses speak of the past, from 0 to 1.
     """
 
     said: tuple[Said, ...]
@@ -87,6 +90,9 @@ class Reading:
     years: frozenset[str]
     opener: frozenset[str]
     people: frozenset[tuple[str, str]]
+    meant: str
+    marks: frozenset[str]
+    past: float
 
 
 @lru_cache(maxsize=_KEPT)
@@ -141,6 +147,9 @@ def _reading(sentence: Sentence, closed: bool) -> Reading:
         years=frozenset(token.text for token in tokens if token.kind == "num" and _YEAR.fullmatch(token.text)),
         opener=opener_of(tokens),
         people=full_names(tokens),
+        meant=sentence.meant,
+        marks=sentence.marks,
+        past=len(sentence.past) / (sentence.clauses[-1] + 1),
     )
 
 

@@ -6,8 +6,7 @@ same for any order of the hits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from callosum_mcp.models.values import Tier
@@ -15,17 +14,10 @@ from callosum_mcp.reconcile import authority
 from callosum_mcp.reconcile.align import Answer, answers, compare
 from callosum_mcp.reconcile.claims import read
 from callosum_mcp.reconcile.kinds import kind_of, label_of, reason_of
-from callosum_mcp.reconcile.question import Question, understand
+from callosum_mcp.reconcile.pairs.settling import Court, Ruling, settled
+from callosum_mcp.reconcile.pairs.weighing import Weighed, rows, weigh
+from callosum_mcp.reconcile.question import understand
 from callosum_mcp.reconcile.verdicts import Conflict, RankedHit, Reconciliation
-
-
-@dataclass(frozen=True, slots=True)
-class _Court:
-    """What every step needs to know."""
-
-    question: Question
-    scores: Mapping[str, float]
-    now: float
 
 
 def reconcile(
@@ -53,10 +45,23 @@ def reconcile(
             ranked.hit, ranked.store_rank, now=now, half_life_days=half_life_days, k=k, weights=weights
         )
         scores[ranked.hit.address] = max(score, scores.get(ranked.hit.address, 0.0))
-    court = _Court(understand(query), scores, now)
+    court = Court(understand(query), scores, now)
+    ruling = _ruling(hits, court)
+    return Reconciliation(conflicts=settled(ruling, weigh(*ruling, court.question), court), scores=scores)
+
+
+def weighed(hits: Sequence[RankedHit], *, now: float, query: str) -> Iterator[Weighed]:
+    """The pairs of hits that are weighed, with their features: what the forest is trained on."""
+    scores = {ranked.hit.address: authority.score(ranked.hit, ranked.store_rank, now=now) for ranked in hits}
+    court = Court(understand(query), scores, now)
+    return rows(*_ruling(hits, court), court.question)
+
+
+def _ruling(hits: Sequence[RankedHit], court: Court) -> Ruling:
     live = {ranked.hit.address: ranked.hit for ranked in sorted(hits, key=_whole) if not ranked.hit.superseded}
-    found = answers([read(hit, court.question) for _, hit in sorted(live.items())], court.question)
-    return Reconciliation(conflicts=_conflicts(found, court), scores=scores)
+    statements = [read(hit, court.question) for _, hit in sorted(live.items())]
+    found = answers(statements, court.question)
+    return Ruling(statements, found, _conflicts(found, court))
 
 
 def _whole(ranked: RankedHit) -> tuple[str, int, str]:
@@ -64,7 +69,7 @@ def _whole(ranked: RankedHit) -> tuple[str, int, str]:
     return ranked.hit.address, -ranked.store_rank, ranked.hit.text
 
 
-def _conflicts(found: list[Answer], court: _Court) -> tuple[Conflict, ...]:
+def _conflicts(found: list[Answer], court: Court) -> tuple[Conflict, ...]:
     slots: dict[str, list[Answer]] = {}
     for answer in found:
         slots.setdefault(answer.slot, []).append(answer)
@@ -162,7 +167,7 @@ def _separate(slot: str, other: str) -> bool:
     return kinds.isdisjoint({"open", "gone"}) and not any(kinds <= views for views in _VIEWS)
 
 
-def _trial(candidates: list[Answer], court: _Court) -> Conflict | None:
+def _trial(candidates: list[Answer], court: Court) -> Conflict | None:
     """The conflict in one slot: the strongest hit that somebody contradicts, and everybody it is compared with."""
     ranked = sorted(
         candidates, key=lambda answer: (-court.scores[answer.statement.hit.address], answer.statement.hit.address)
@@ -174,13 +179,13 @@ def _trial(candidates: list[Answer], court: _Court) -> Conflict | None:
     return None
 
 
-def _contradict(a: Answer, b: Answer, court: _Court) -> bool:
+def _contradict(a: Answer, b: Answer, court: Court) -> bool:
     if a.slot == "open" and (a.typed & b.typed):
         return False  # both answer in a slot of the question, which is where they are compared
     return a.statement.hit.store != b.statement.hit.store and compare(a, b, court.question) == "differ"
 
 
-def _verdict(winner: Answer, losers: list[Answer], others: list[Answer], court: _Court) -> Conflict:
+def _verdict(winner: Answer, losers: list[Answer], others: list[Answer], court: Court) -> Conflict:
     beaten = [answer.statement.hit for answer in losers]
     lost = {hit.address for hit in beaten}
     members = [

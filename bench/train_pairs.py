@@ -1,0 +1,187 @@
+"""Trains the forest that says how likely it is that two hits contradict each other.
+
+    pip install 'lightgbm>=4.6,<5'
+    python bench/train_pairs.py FILE… [--write] [--words 25]
+
+Every FILE is a ``.jsonl`` or ``.jsonl.gz`` of labelled cases (see `conflicts`). Prints the average precision over
+pairs that the forest reaches on each file when it has been trained on the others (six folds), and with ``--write``
+trains it on all of them and writes ``callosum_mcp/reconcile/pairs/forest.json``. The same files give the same forest.
+What the package ships was trained on ``bench/data/conflicts/*.jsonl.gz``; the cases under
+``bench/data/conflicts/unseen`` were never trained on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from conflicts import hit_of
+
+from callosum_mcp.reconcile import Ranked
+from callosum_mcp.reconcile.pairs.forest import FILE, WORD
+from callosum_mcp.reconcile.reconciliation import weighed
+from callosum_mcp.text import epoch_seconds
+
+_FOLDS = 6
+_DIGITS = 5
+_TREES = {
+    "objective": "binary",
+    "learning_rate": 0.04,
+    "num_leaves": 20,
+    "min_child_samples": 15,
+    "bagging_fraction": 0.8,
+    "bagging_freq": 1,
+    "feature_fraction": 0.25,
+    "lambda_l2": 5.0,
+    "seed": 0,
+    "deterministic": True,
+    "force_row_wise": True,
+    "num_threads": 1,
+    "verbose": -1,
+}
+_ROUNDS = 300
+
+
+@dataclass(frozen=True)
+class Row:
+    """A pair of hits of a labelled case: its features, its words, and whether the two contradict each other."""
+
+    values: Mapping[str, float]
+    words: Sequence[frozenset[str]]
+    opposed: bool
+
+
+def rows_of(path: Path) -> Iterator[Row]:
+    """The pairs of every case of a file."""
+    text = gzip.open(path, "rt", encoding="utf-8").read() if path.suffix == ".gz" else path.read_text("utf-8")
+    for line in filter(str.strip, text.splitlines()):
+        case = json.loads(line)
+        hits = [hit_of(row) for row in case["hits"]]
+        opposed = {
+            frozenset((member, loser))
+            for conflict in case["conflicts"]
+            for loser in conflict["losers"]
+            for member in set(conflict["members"]) - set(conflict["losers"])
+        }
+        native = {hit.address: hit.id for hit in hits}
+        now = epoch_seconds(case["now"]) or 0.0
+        for pair in weighed([Ranked(hit=hit) for hit in hits], now=now, query=str(case["query"])):
+            ids = frozenset(native[address] for address in pair.pair)
+            yield Row(pair.values, pair.words, ids in opposed)
+
+
+def words_of(rows: Sequence[Row], least: int) -> list[str]:
+    """The words that stand in that many pairs, as names of features."""
+    counts = Counter(word for row in rows for word in row.words[0] | row.words[1])
+    return [WORD + word for word, count in sorted(counts.items()) if count >= least]
+
+
+def vector(row: Row, names: Sequence[str]) -> list[float]:
+    """The features of a row in the order of their names."""
+    return [_value(row, name) for name in names]
+
+
+def _value(row: Row, name: str) -> float:
+    if name.startswith(WORD):
+        return float(sum(name.removeprefix(WORD) in side for side in row.words))
+    return float(row.values[name])
+
+
+def trained(rows: Sequence[Row], least: int) -> tuple[Any, list[str]]:
+    """A booster and the names of its features."""
+    lightgbm: Any = import_module("lightgbm")
+    numpy: Any = import_module("numpy")
+    names = [*sorted(rows[0].values), *words_of(rows, least)]
+    table = numpy.array([vector(row, names) for row in rows])
+    labels = numpy.array([float(row.opposed) for row in rows])
+    return lightgbm.train(_TREES, lightgbm.Dataset(table, labels), num_boost_round=_ROUNDS), names
+
+
+def average_precision(labels: Sequence[bool], odds: Sequence[float]) -> float:
+    """Mean of the precision at each true pair, best first."""
+    ranked = [label for _, label in sorted(zip(odds, labels, strict=True), key=lambda pair: -pair[0])]
+    seen = 0
+    total = 0.0
+    for at, label in enumerate(ranked, start=1):
+        if label:
+            seen += 1
+            total += seen / at
+    return total / max(1, seen)
+
+
+def crossed(files: Mapping[str, Sequence[Row]], least: int) -> None:
+    """Prints what each file gets from a forest trained on others."""
+    numpy: Any = import_module("numpy")
+    names = sorted(files)
+    found: list[float] = []
+    for fold in range(_FOLDS):
+        held = names[fold::_FOLDS]
+        booster, features = trained([row for name in names if name not in held for row in files[name]], least)
+        for name in held:
+            odds = booster.predict(numpy.array([vector(row, features) for row in files[name]]))
+            found.append(average_precision([row.opposed for row in files[name]], list(odds)))
+            print(f"{name:24s} {len(files[name]):5d} pairs  average precision {found[-1]:.3f}", flush=True)
+    print(f"mean {sum(found) / max(1, len(found)):.3f}")
+
+
+def dumped(booster: Any, names: Sequence[str]) -> str:
+    """A booster as the package reads it, with only the features that its trees look at."""
+    trees = [_columns(tree["tree_structure"]) for tree in booster.dump_model()["tree_info"]]
+    used = sorted({feature for tree in trees for feature in tree[0]})
+    place = {feature: at for at, feature in enumerate(used)}
+    said = {
+        "features": [names[feature] for feature in used],
+        "trees": [[[place[feature] for feature in tree[0]], *tree[1:]] for tree in trees],
+    }
+    return json.dumps(said, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def _columns(root: Mapping[str, Any]) -> list[list[Any]]:
+    features: list[Any] = []
+    limits: list[Any] = []
+    left: list[Any] = []
+    right: list[Any] = []
+    leaves: list[Any] = []
+
+    def add(node: Mapping[str, Any]) -> int:
+        if "leaf_value" in node:
+            leaves.append(float(f"{node['leaf_value']:.{_DIGITS}g}"))
+            return -len(leaves)
+        at = len(features)
+        features.append(node["split_feature"])
+        limits.append(float(f"{node['threshold']:.{_DIGITS + 3}g}"))
+        left.append(0)
+        right.append(0)
+        left[at], right[at] = add(node["left_child"]), add(node["right_child"])
+        return at
+
+    add(root)
+    return [features, limits, left, right, leaves]
+
+
+def main() -> None:
+    """Reads the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--write", action="store_true", help="train on all files and write the package's forest")
+    parser.add_argument("--words", type=int, default=25, help="pairs a word must stand in to count as a feature")
+    options = parser.parse_args()
+    files = {path.name: list(rows_of(path)) for path in options.files}
+    if not options.write:
+        crossed(files, options.words)
+        return
+    booster, names = trained([row for name in sorted(files) for row in files[name]], options.words)
+    place = Path(__file__).parent.parent / "callosum_mcp" / "reconcile" / "pairs" / FILE
+    place.write_text(dumped(booster, names), encoding="utf-8")
+    print(f"{place}: {place.stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""Settling: which conflicts stand once every pair of hits is weighed.
+
+Above: `reconciliation`. Below: `weighing`, `kinds`. Pure. A conflict that the rules found stands unless it is hardly
+likely; one that they did not find is added if it is likely enough. A false alarm costs more trust than a miss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from callosum_mcp.models.values import Hit
+from callosum_mcp.reconcile.align import Answer
+from callosum_mcp.reconcile.claims import Statement
+from callosum_mcp.reconcile.kinds import kind_by, reason_of
+from callosum_mcp.reconcile.pairs.weighing import Pair
+from callosum_mcp.reconcile.question import Question
+from callosum_mcp.reconcile.values import relation
+from callosum_mcp.reconcile.verdicts import Conflict
+
+KEPT = 0.5
+"""Probability below which a conflict of the rules is dropped."""
+
+ADDED = 0.6
+"""Probability from which two hits contradict each other though the rules are silent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Court:
+    """What every step needs to know.
+
+    Attributes:
+        question: The query.
+        scores: The authority of each hit by address.
+        now: Unix seconds.
+    """
+
+    question: Question
+    scores: Mapping[str, float]
+    now: float
+
+
+class Ruling(NamedTuple):
+    """What the rules made of the hits.
+
+    Attributes:
+        statements: The hits, read, in the order of their addresses.
+        found: What they answer, slot by slot.
+        conflicts: The conflicts among these answers.
+    """
+
+    statements: Sequence[Statement]
+    found: Sequence[Answer]
+    conflicts: tuple[Conflict, ...]
+
+
+def settled(ruling: Ruling, weights: Mapping[Pair, float], court: Court) -> tuple[Conflict, ...]:
+    """The conflicts that stand: those of the rules first, without losers that hardly contradict the winner."""
+    hits = {one.hit.address: one.hit for one in ruling.statements}
+    kept = [found for conflict in ruling.conflicts if (found := _kept(conflict, weights, hits, court)) is not None]
+    taken = {address for conflict in ruling.conflicts for address in (conflict.winner, *conflict.losers)}
+    likely = [pair for pair, weight in weights.items() if weight >= ADDED]
+    statements = {one.hit.address: one for one in ruling.statements}
+    return (*kept, *_added(likely, taken, statements, court))
+
+
+def _kept(conflict: Conflict, weights: Mapping[Pair, float], hits: Mapping[str, Hit], court: Court) -> Conflict | None:
+    losers = tuple(loser for loser in conflict.losers if weights.get(frozenset((conflict.winner, loser)), 1.0) >= KEPT)
+    if losers == conflict.losers:
+        return conflict
+    if not losers:
+        return None
+    dropped = set(conflict.losers) - set(losers)
+    return replace(
+        conflict,
+        losers=losers,
+        members=tuple(member for member in conflict.members if member not in dropped),
+        reason=reason_of(hits[conflict.winner], [hits[loser] for loser in losers], court.now),
+    )
+
+
+def _added(
+    likely: Sequence[Pair], taken: set[str], statements: Mapping[str, Statement], court: Court
+) -> list[Conflict]:
+    """A conflict around the strongest hit that somebody contradicts, and so on with those that are left."""
+    left: list[Pair] = [pair for pair in likely if pair.isdisjoint(taken)]
+    found: list[Conflict] = []
+    while left:
+        winner = _strongest_first(frozenset[str]().union(*left), court)[0]
+        contradicted = frozenset[str]().union(*(pair for pair in left if winner in pair)) - {winner}
+        losers = _strongest_first(contradicted, court)
+        supporters = frozenset(
+            address
+            for pair in left
+            if not pair.isdisjoint(losers) and winner not in pair
+            for address in pair.difference(losers)
+        )
+        found.append(_conflict(winner, losers, _strongest_first(supporters, court), statements, court))
+        over = {winner, *losers, *supporters}
+        left = [pair for pair in left if pair.isdisjoint(over)]
+    return found
+
+
+def _strongest_first(addresses: Iterable[str], court: Court) -> list[str]:
+    return sorted(addresses, key=lambda address: (-court.scores[address], address))
+
+
+def _conflict(
+    winner: str, losers: Sequence[str], supporters: Sequence[str], statements: Mapping[str, Statement], court: Court
+) -> Conflict:
+    won = statements[winner]
+    beaten = [statements[loser] for loser in losers]
+    lost = [one.hit for one in beaten]
+    return Conflict(
+        claim=court.question.text.strip(" ?？"),
+        winner=winner,
+        losers=tuple(losers),
+        members=(winner, *_strongest_first([*losers, *supporters], court)),
+        kind=kind_by(won.hit, lost, changed=won.changed, runs=_runs(won, beaten[0])),
+        reason=reason_of(won.hit, lost, court.now),
+    )
+
+
+_RUNNING = frozenset({"state", "version", "number:count", "number:percent"})
+
+
+def _runs(won: Statement, lost: Statement) -> bool:
+    """Whether the two differ in a version, a state or a count, which change without anybody choosing."""
+    return any(
+        relation(mine.value, theirs.value) == "differ"
+        for mine in won.claims
+        for theirs in lost.claims
+        if mine.value.slot == theirs.value.slot
+        and (mine.value.slot in _RUNNING or mine.value.slot.split(":")[0] in _RUNNING)
+    )

@@ -1,0 +1,117 @@
+"""Weighing: how likely it is that two hits contradict each other, taken as wholes.
+
+Above: `reconciliation`. Below: `view`, `features`, `forest`, `align`. Pure. The rules know some kinds of values very
+well and others not at all; here what they say is one feature among many. Only the hits nearest to the query are
+compared with each other, and those that the rules set against each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from callosum_mcp.reconcile.align import Answer, compare
+from callosum_mcp.reconcile.claims import Statement
+from callosum_mcp.reconcile.pairs import forest
+from callosum_mcp.reconcile.pairs.features import Rules, features
+from callosum_mcp.reconcile.pairs.view import View, view
+from callosum_mcp.reconcile.question import Question
+from callosum_mcp.reconcile.verdicts import Conflict
+
+NEAREST = 8
+"""Hits that are compared with each other, at most: 28 pairs."""
+
+Pair = frozenset[str]
+"""The addresses of two hits."""
+
+_ASKING = frozenset("who when where how is are which what does has can".split())
+
+
+class Weighed(NamedTuple):
+    """Two hits, as the forest sees them.
+
+    Attributes:
+        pair: Their addresses.
+        values: Their features by name.
+        words: The words of each, with what the query asks for.
+    """
+
+    pair: Pair
+    values: Mapping[str, float]
+    words: tuple[frozenset[str], frozenset[str]]
+
+
+def weigh(
+    statements: Sequence[Statement], found: Sequence[Answer], conflicts: Sequence[Conflict], question: Question
+) -> Mapping[Pair, float]:
+    """The probability of a contradiction, from 0 to 1, for each pair of hits that is looked at.
+
+    Args:
+        statements: The hits, read.
+        found: What they answer by the rules.
+        conflicts: The conflicts that the rules found.
+        question: The query; without a word in it nothing is weighed.
+    """
+    trees = forest.shipped()
+    return {
+        weighed.pair: trees.probability(weighed.values, weighed.words)
+        for weighed in rows(statements, found, conflicts, question)
+    }
+
+
+def rows(
+    statements: Sequence[Statement], found: Sequence[Answer], conflicts: Sequence[Conflict], question: Question
+) -> Iterator[Weighed]:
+    """The pairs that are looked at, in the order of their addresses, with their features."""
+    if not question.stems:
+        return
+    opposed = {frozenset((conflict.winner, loser)) for conflict in conflicts for loser in conflict.losers}
+    nearest = sorted(statements, key=lambda one: (-_nearness(one, question), one.hit.address))[:NEAREST]
+    wanted = {frozenset(pair) for pair in combinations([one.hit.address for one in nearest], 2)} | opposed
+    named = frozenset[str]().union(*wanted)
+    hits = {one.hit.address: one.hit for one in statements if one.hit.address in named}
+    views = {address: view(hit, question) for address, hit in hits.items()}
+    answers: dict[str, dict[str, Answer]] = {}
+    for answer in found:
+        answers.setdefault(answer.statement.hit.address, {})[answer.slot] = answer
+    asked = _asked(question)
+    for a, b in sorted(tuple(sorted(pair)) for pair in wanted):
+        if hits[a].store == hits[b].store:
+            continue
+        mine, theirs, pair = views[a], views[b], frozenset((a, b))
+        rules = _rules(answers.get(a, {}), answers.get(b, {}), question, pair in opposed, len(conflicts))
+        least = min(_share(mine), _share(theirs))
+        rank = sum(_share(one) > least for one in views.values())
+        yield Weighed(pair, features(mine, theirs, question, rules, rank), (mine.words | asked, theirs.words | asked))
+
+
+def _nearness(statement: Statement, question: Question) -> int:
+    """How many words and concepts of the query a hit has, as written."""
+    return len(question.stems & statement.words) + len(question.topics & statement.words)
+
+
+def _share(one: View) -> float:
+    return one.share + one.told
+
+
+def _asked(question: Question) -> frozenset[str]:
+    """What of a query the forest knows as words: its concepts, and how it asks."""
+    return frozenset(f"topic {topic}" for topic in question.topics) | frozenset(
+        f"ask {word}" for word in question.text.lower().split() if word in _ASKING
+    )
+
+
+def _rules(
+    mine: Mapping[str, Answer], theirs: Mapping[str, Answer], question: Question, opposed: bool, conflicts: int
+) -> Rules:
+    shared = sorted(mine.keys() & theirs.keys())
+    verdicts = [compare(mine[slot], theirs[slot], question) for slot in shared]
+    return Rules(
+        opposed,
+        conflicts,
+        len(shared),
+        verdicts.count("differ"),
+        verdicts.count("agree"),
+        (len(mine), len(theirs)),
+    )
