@@ -22,6 +22,9 @@ from callosum_mcp.reconcile.values import Value
 _SOURCE = re.compile(
     r"([\w./-]+\.(?:py|go|rs|ts|js|java|kt|cc?|cpp|h|rb|php|swift|cs|scala|lua|exs?|dart|jl))\b(?=:|\s)"
 )
+_NOT_IN_FORCE = re.compile(
+    r"\W*status\W+(?:rejected|proposed|superseded|withdrawn|obsolete|draft|deprecated)\b", re.IGNORECASE
+)
 _NOT_WORD = re.compile(r"[\W_]+")
 _CONTEXT_DIMENSIONS = frozenset("env role flow bound tier quarter vendor audience meal fill tenant part hours".split())
 _TOLD_DIMENSIONS = frozenset("env role layer tenant vendor hours net".split())
@@ -155,7 +158,7 @@ def _read(hit: Hit, question: Question) -> Statement:
         SIDE.sub(" ", hit.text)
     )
     statement.lone.update(_compounds(statement.squeezed, question))
-    if not around.draft:
+    if not around.draft and not _NOT_IN_FORCE.match(hit.text):
         _read_texts(statement, hit, (project, key, value), scopes, question)
     statement.aside = in_brackets(hit.text) - around.words
     return statement

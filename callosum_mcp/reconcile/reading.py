@@ -113,7 +113,9 @@ class Label:
     draft: bool
 
 
-_DRAFTS = frozenset({"proposal", "draft", "rfc"})
+_DRAFTS = frozenset(
+    "proposal draft rfc superseded rejected withdrawn obsolete deprecated abgelehnt verworfen rejeté rechazado".split()
+)
 
 
 @lru_cache(maxsize=_KEPT)

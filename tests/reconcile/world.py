@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,16 +20,17 @@ CASES = Path(__file__).with_name("cases.jsonl")
 """Our own labelled cases."""
 
 
+def bench(name: str) -> ModuleType:
+    """A script of ``bench/``, which is no part of a package."""
+    folder = str(Path(__file__).parents[2] / "bench")
+    if folder not in sys.path:
+        sys.path.append(folder)  # last, so that nothing of ours is hidden by a script of the same name
+    return importlib.import_module(name)
+
+
 def bench_conflicts() -> ModuleType:
-    """The shipped scorer, which is a script and no part of a package."""
-    name, path = "bench_conflicts", Path(__file__).parents[2] / "bench" / "conflicts.py"
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec is not None
-        assert spec.loader is not None
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
+    """The shipped scorer."""
+    return bench("conflicts")
 
 
 def hit(

@@ -35,6 +35,8 @@ def _meant(sentence: Sentence, at: int, sense: Sense) -> bool:
         and sentence.tokens[at + 1].gap == "."
     ):
         return False  # the name of a file: ``parser/csv.go``
+    if _only_like_it(sentence, at) or _one_of_several(sentence, sense):
+        return False
     if len(token.low) <= _LETTERS and sense.name == "human_language":
         return _coded(sentence, at)
     if any(
@@ -50,6 +52,27 @@ def _meant(sentence: Sentence, at: int, sense: Sense) -> bool:
         or sentence.tokens[at - 1].low == "="
         or token.gap.strip() == ":"
     )
+
+
+_LIKE = frozenset("compatible kompatibel kompatibles kompatible compatibles compatibile compatível".split())
+_SEVERAL = 3
+
+
+def _only_like_it(sentence: Sentence, at: int) -> bool:
+    """``an S3-compatible store``: something that is like the member, and need not be it."""
+    following = sentence.tokens[at + 1] if at + 1 < len(sentence.tokens) else None
+    return following is not None and following.low in _LIKE
+
+
+def _one_of_several(sentence: Sentence, sense: Sense) -> bool:
+    """Whether a sentence lists members of a class (``levels are debug, info, warning``): what there is to choose."""
+    listed = {
+        other.value.split(">")[0]
+        for token in sentence.tokens
+        for other in token.senses
+        if other.role == "choice" and other.name == sense.name
+    }
+    return len(listed) >= _SEVERAL
 
 
 def _coded(sentence: Sentence, at: int) -> bool:

@@ -108,7 +108,7 @@ def _says_port(tokens: list[Token], at: int) -> bool:
         return True
     if at + 1 < len(tokens) and (tokens[at + 1].named("unit") or tokens[at + 1].named("money")):
         return False
-    if tokens[at].gap.endswith(("*:", "]:")):
+    if tokens[at].gap.endswith(("*:", "]:")) or _bare_colon(tokens, at):
         return True
     if at > 0 and tokens[at - 1].low == "p" and tokens[at - 1].gap.endswith(" -"):
         return True  # ``ssh -p 2022``
@@ -121,6 +121,13 @@ def _says_port(tokens: list[Token], at: int) -> bool:
     following = tokens[at + 1] if at + 1 < len(tokens) else None
     counted = following is not None and following.gap == " " and unknown(following)
     return len(tokens[at].text) >= 4 and not counted and _runs_on(window)
+
+
+def _bare_colon(tokens: list[Token], at: int) -> bool:
+    """``--listen :8443``: a colon with nothing before it, and no time behind it."""
+    gap, following = tokens[at].gap, tokens[at + 1] if at + 1 < len(tokens) else None
+    alone = gap.endswith((" :", '":', "=:", "':")) or (gap == ":" and not at)
+    return alone and len(tokens[at].text) >= _FOUR and not (following is not None and following.gap == ":")
 
 
 _SETS, _FOUR = frozenset("to is = auf à a al ist est es è jest é".split()), 4

@@ -28,7 +28,7 @@ def states(sentence: Sentence) -> Iterator[Found]:
     tokens = sentence.tokens
     for at, token in enumerate(tokens):
         assigned = _assigned(tokens, at)
-        if assigned and (token.low in TRUE or token.low in FALSE) and token.named("state") is None:
+        if assigned and (token.low in TRUE or token.low in FALSE) and not _initial(tokens, at):
             yield _boolean(tokens, at)
             continue
         if token.low in _LONE and _alone(tokens, at):
@@ -40,6 +40,13 @@ def states(sentence: Sentence) -> Iterator[Found]:
         for sense in token.senses:
             if sense.role == "state" and not _modifies(tokens, at) and not _is_key(tokens, at):
                 yield _state(sense.name, (sense.value == "+") != negated(sentence, at), token, at)
+
+
+def _initial(tokens: list[Token], at: int) -> bool:
+    """Whether a letter is the first one of a name (``Y. Brink``), or a word is the name of a state by itself."""
+    following = after(tokens, at)
+    cut = len(tokens[at].text) == 1 and following is not None and following.gap.startswith(".")
+    return cut or tokens[at].named("state") is not None
 
 
 _IN = frozenset("in im en w em".split())

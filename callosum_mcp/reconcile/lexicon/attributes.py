@@ -149,7 +149,8 @@ percentage: percentage percent prozent prozentsatz pourcentage porcentaje percen
 temperature: temperature temperatures temperatur température temperatura temp 温度 thermostat thermostats termostato
     setpoint vorlauftemperatur
 floor: floor stockwerk etage étage planta piano piętro andar 階
-memory: memory ram mem arbeitsspeicher speicher mémoire memoria pamięć pamięci memória メモリ dimm
+memory: heap heap_size maxheapsize xmx
+    memory ram mem arbeitsspeicher speicher mémoire memoria pamięć pamięci memória メモリ dimm
 disk: disk disks storage festplatte speicherplatz disque disco dysk ディスク volume
 capacity: capacity capacidad capacité capacità kapazität fassungsvermögen pojemność capacidade caben fasst
 cpu: cpu cpus cores core kerne cœurs núcleos rdzenie コア

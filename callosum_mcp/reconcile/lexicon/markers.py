@@ -37,7 +37,9 @@ example: example examples sample e.g. fixture fixtures placeholder dummy conftes
     mocked lorem beispiel beispielkonfiguration zum_beispiel platzhalter exemple par_exemple ejemplo por_ejemplo
     esempio ad_esempio przykład przykładowa na_przykład exemplo por_exemplo 例 サンプル 例えば for_instance
     replace_with your_own put_in_yours yours_here goes_here fake fakes faked stub stubs stubbed simulated simulates
-past: first_wrote first_noted first_said first_thought first_put first_read first_typed first_entered misread
+past: former former_contact for_the_record last_year last_winter last_summer last_autumn last_spring letztes_jahr
+    l'an_dernier l'année_dernière el_año_pasado l'anno_scorso no_ano_passado w_zeszłym_roku ancien_code ancienne_adresse
+    first_wrote first_noted first_said first_thought first_put first_read first_typed first_entered misread
     mistyped misheard miswrote wrongly_noted zuerst_notiert zuerst_geschrieben erst_notiert verschrieben d'abord_noté
     primero_anoté primero_escribí prima_avevo_scritto najpierw_zapisałem najpierw_zapisałam primeiro_anotei
     tried tried_out experimented prototyped ausprobiert essayé probado provato wypróbowaliśmy back_in_january
@@ -51,7 +53,8 @@ past: first_wrote first_noted first_said first_thought first_put first_read firs
     antes solía anteriormente antiguamente tenía prima una_volta in_passato aveva erano precedentemente ex- był
     była było były dawniej kiedyś wcześniej do_niedawna miał antigamente tinha costumava eram 以前 かつて だった
     昔 去年 元々 当時 以前は でした vorher zuvor
-exception: just_for_the just_for_this only_for_the_day nur_für_das nur_für_den nur_für_die uniquement_pour_le
+exception: stands_in stands_in_for fills_in fills_in_for standing_in_for vertritt just_once this_coming for_that_night
+    solo_esa_noche just_for_the just_for_this only_for_the_day nur_für_das nur_für_den nur_für_die uniquement_pour_le
     uniquement_pour_la solo_por_esta solo_per_la solo_per_il tylko_na_czas só_para_o exceptionally
     just_this_once one-off one_off this_week_only today_only only_this_week for_once just_today just_this_week
     this_once except_on temporary temporarily this_time ausnahmsweise einmalig nur_diese_woche nur_heute diesmal

@@ -68,7 +68,7 @@ browser: firefox chrome=chromium safari brave vivaldi opera_browser librewolf mi
 css: bootstrap tailwind=tailwindcss bulma pico_css foundation_css unocss
 orm: sqlalchemy prisma typeorm hibernate peewee sequelize drizzle tortoise knex diesel sqlx sqlmodel django_orm
     mongoose
-object_store: minio s3=amazon_s3 ceph garage_store seaweedfs azure_blob gcs swift_store
+object_store: minio s3=amazon_s3=aws_s3 ceph garage_store seaweedfs azure_blob gcs swift_store
 backup_tool: restic borg=borgbackup rsync duplicity kopia rclone bacula veeam duplicati rsnapshot zfs_send syncoid
     urbackup
 bundler: vite webpack rollup esbuild parcel_bundler turbopack rspack

@@ -61,6 +61,7 @@ def features(a: View, b: View, question: Question, rules: Rules, rank: int) -> d
         rules: What the rules say of them.
         rank: How many hits have more of the query than the lesser of the two.
     """
+    a, b = sorted((a, b), key=_order)
     found: dict[str, float] = {
         "rank": min(rank, _MOST),
         "asked": len(question.stems),
@@ -86,6 +87,12 @@ def features(a: View, b: View, question: Question, rules: Rules, rank: int) -> d
     for shape in SHAPES:
         found[f"shape:{shape}"] = (shape in a.shapes) + (shape in b.shapes)
     return found
+
+
+def _order(view: View) -> tuple[str, str, str]:
+    """So that it does not matter which of two hits is named first."""
+    hit = view.statement.hit
+    return hit.text, hit.title or "", hit.id
 
 
 def _ends(found: dict[str, float], name: str, a: float, b: float) -> None:
@@ -230,15 +237,15 @@ def _values(found: dict[str, float], a: View, b: View) -> None:
     found["differ:asked"], found["agree:asked"] = _of(for_asked), _of(against)
     found["balance:asked"] = _of(for_asked) - _of(against)
     found["differ:words"] = len(differ.a.words & differ.b.words) if differ else 0
-    found["differ:keyed"] = differ.a.claim.keyed + differ.b.claim.keyed if differ else 0
-    found["differ:changed"] = differ.a.claim.changed + differ.b.claim.changed if differ else 0
+    found["differ:keyed"] = differ.a.keyed + differ.b.keyed if differ else 0
+    found["differ:changed"] = differ.a.changed + differ.b.changed if differ else 0
     found["differ:only"] = (_alone(differ.a, a) + _alone(differ.b, b)) if differ else 0
 
 
 def _alone(candidate: Candidate, view: View) -> bool:
     """Whether a hit has one value of this slot only."""
-    slot = candidate.claim.value.slot
-    return sum(other.claim.value.slot == slot for other in view.candidates) == 1
+    slot = candidate.value.slot
+    return sum(other.value.slot == slot for other in view.candidates) == 1
 
 
 _Best = dict[tuple[str, str], _Pair]
@@ -270,24 +277,24 @@ def _meet(x: Candidate, y: Candidate) -> str:
     """The kind in which two values meet; empty if they do not."""
     if x.kind in _WORDS and y.kind in _WORDS:
         return "open" if "open" in (x.kind, y.kind) else "loose"
-    if x.claim.value.slot == y.claim.value.slot or x.kind == y.kind == "person":
+    if x.value.slot == y.value.slot or x.kind == y.kind == "person":
         return x.kind if x.kind in KINDS else ""
     return ""
 
 
 def _related(x: Candidate, y: Candidate, kind: str) -> str:
     if kind not in _WORDS:
-        return relation(x.claim.value, y.claim.value)
-    theirs = frozenset(map(str, y.claim.value.data))
-    if any(named_in(str(word), theirs) for word in x.claim.value.data):
+        return relation(x.value, y.value)
+    theirs = frozenset(map(str, y.value.data))
+    if any(named_in(str(word), theirs) for word in x.value.data):
         return "agree"
     return "agree" if _initials(x, y) or _initials(y, x) else "differ"
 
 
 def _initials(short: Candidate, long: Candidate) -> bool:
     """Whether one value has the first letters of the other (``CTO``, ``Chief Technology Officer``)."""
-    words = long.claim.value.text.lower().split()
-    return len(words) > 1 and short.claim.value.text.lower() == "".join(word[0] for word in words)
+    words = long.value.text.lower().split()
+    return len(words) > 1 and short.value.text.lower() == "".join(word[0] for word in words)
 
 
 def _weight(best: _Best, kind: str, verdict: str) -> float:

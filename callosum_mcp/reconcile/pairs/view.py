@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from callosum_mcp.models.values import Hit
-from callosum_mcp.reconcile.claims import Claim, Statement, Words, statement_of, words_of_hit
+from callosum_mcp.reconcile.claims import Statement, Words, statement_of, words_of_hit
 from callosum_mcp.reconcile.lexicon import senses_of
 from callosum_mcp.reconcile.lexicon.markers import LIGHT, VERBS
 from callosum_mcp.reconcile.question import Question, understand
 from callosum_mcp.reconcile.reading import Reading, readings
 from callosum_mcp.reconcile.subject import covered
-from callosum_mcp.reconcile.texts import meta
+from callosum_mcp.reconcile.texts import meta, texts
 from callosum_mcp.reconcile.tokens import tokenise
-from callosum_mcp.reconcile.values import Moment
+from callosum_mcp.reconcile.values import Moment, Value
 from callosum_mcp.reconcile.wording import named_in
 
 _UNSAID = frozenset({"question", "plan", "condition", "exception", "example"})
@@ -41,7 +41,9 @@ class Candidate:
     """A value that may answer the query.
 
     Attributes:
-        claim: The claim that has it.
+        value: The value.
+        keyed: It is the value of a key.
+        changed: Its sentence says that something changed.
         kind: Its kind: ``number:bytes``, ``version``, ``date``, ``choice``, ``open`` …
         share: How much of the query stands around it, from 0 to 1.
         asked: The query asks for its slot.
@@ -49,7 +51,9 @@ class Candidate:
         own: It is made of words of the query.
     """
 
-    claim: Claim
+    value: Value
+    keyed: bool
+    changed: bool
     kind: str
     share: float
     asked: bool
@@ -231,39 +235,42 @@ def _without(words: Iterable[str], question: Question) -> frozenset[str]:
 
 
 def _candidates(statement: Statement, question: Question, asked: tuple[str, ...]) -> Iterable[Candidate]:
+    """Every value that the hit asserts, whether the query's words admit its kind or not."""
     total = len(asked) + len(question.topics)
-    whole = _reach(asked, question, frozenset(statement.words), total)
-    for claim in statement.claims:
-        context = statement.context if claim.keyed else _NOBODY
-        own = frozenset(str(word) for word in claim.value.text.lower().split())
-        share = (
-            _NEAR * _reach(asked, question, claim.beside | claim.label | context, total)
-            + _CLAUSE * _reach(asked, question, claim.near | context, total)
-            + _SENTENCE * _reach(asked, question, claim.wide | statement.context, total)
-            + _HIT * whole
-        )
-        yield Candidate(
-            claim,
-            kind_of_value(claim),
-            share,
-            claim.value.slot in question.slots,
-            frozenset(word for word in claim.near | claim.beside if ":" not in word) - question.stems - own,
-            bool(own) and all(named_in(word, question.stems) for word in own),
-        )
+    whole = _HIT * _reach(asked, question, frozenset(statement.words), total)
+    hit = statement.hit
+    for text, keyed in texts(hit, meta(hit, "key"), meta(hit, "value")):
+        context = statement.context if keyed else _NOBODY
+        for reading in readings(text, question.closed):
+            sentence = _SENTENCE * _reach(asked, question, reading.wide | statement.context, total)
+            for said in reading.said:
+                own = frozenset(said.value.text.lower().split())
+                near = _NEAR * _reach(asked, question, said.beside | said.label | context, total)
+                clause = _CLAUSE * _reach(asked, question, said.near | context, total)
+                yield Candidate(
+                    value=said.value,
+                    keyed=keyed,
+                    changed=reading.changed,
+                    kind=kind_of_value(said.value),
+                    share=near + clause + sentence + whole,
+                    asked=said.value.slot in question.slots,
+                    words=frozenset(word for word in said.near | said.beside if ":" not in word) - question.stems - own,
+                    own=bool(own) and all(named_in(word, question.stems) for word in own),
+                )
 
 
 def _reach(asked: tuple[str, ...], question: Question, words: frozenset[str], total: int) -> float:
     return (sum(named_in(word, words) for word in asked) + len(question.topics & words)) / max(1, total)
 
 
-def kind_of_value(claim: Claim) -> str:
-    """The kind of value a claim has, coarser than its slot."""
-    slot = claim.value.slot
+def kind_of_value(value: Value) -> str:
+    """The kind of a value, coarser than its slot."""
+    slot = value.slot
     family = slot.split(":")[0]
     if family == "number":
         return slot if slot in _PLAIN_UNITS else "number:money" if ":money" in slot else "number:other"
     if family == "when":
-        moment = claim.value.data[0]
+        moment = value.data[0]
         return _kind_of_moment(moment) if isinstance(moment, Moment) else "date"
     return "ip" if family == "ip6" else family
 
