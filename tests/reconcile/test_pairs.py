@@ -69,7 +69,7 @@ def test_a_forest_that_is_written_is_the_one_that_is_read() -> None:
 def test_the_shipped_forest_looks_at_features_that_there_are() -> None:
     question = understand("port of the loom")
     mine, theirs = (view(item, question) for item in (live("loom: port 80"), memory("The loom listens on 81.")))
-    known = features(mine, theirs, question, Rules(False, 0, 0, 0, 0, (0, 0)), 0)
+    known = features(mine, theirs, question, Rules(False, 0, 0, 0, (0, 0)), 2.0, 0.0)
 
     named = [name for name in forest.shipped().features if not name.startswith(forest.WORD)]
     assert named
@@ -85,8 +85,8 @@ def test_a_pair_has_the_same_features_in_either_order(case: Mapping[str, Any]) -
     views = [view(bench_conflicts().hit_of(row), question) for row in case["hits"]]
 
     for a, b in combinations(views, 2):
-        ours = features(a, b, question, Rules(True, 1, 2, 1, 0, (2, 1)), 1)
-        assert ours == features(b, a, question, Rules(True, 1, 2, 1, 0, (1, 2)), 1)
+        ours = features(a, b, question, Rules(True, 2, 1, 0, (2, 1)), 2.0, 0.0)
+        assert ours == features(b, a, question, Rules(True, 2, 1, 0, (1, 2)), 2.0, 0.0)
 
 
 def test_only_the_hits_nearest_to_the_query_are_compared() -> None:

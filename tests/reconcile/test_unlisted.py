@@ -49,7 +49,7 @@ from reconcile.world import conflicts, fact, live, memory
         ("which port does the loom use", "loom: bound to *:587", "The loom listens on port 2525."),
         ("loom dispatch rhythm", "loom dispatch: */15 * * * *", "The loom dispatch runs twice a day."),
         ("state of the loom", "Dienst loom: beendet (Exit-Code 139)", "The loom answers, it's up."),
-        ("heap of the vessel", "[OCR] vessei pressure 1.5 bar ,, checked ?", "vessel pressure: 0.8 bar"),
+        ("pressure of the vessel", "[OCR] vessei pressure 1.5 bar ,, checked ?", "vessel pressure: 0.8 bar"),
     ],
 )
 def test_identifiers_names_places_and_progress_conflict(query: str, one: str, other: str) -> None:

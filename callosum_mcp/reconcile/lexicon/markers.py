@@ -53,7 +53,7 @@ past: former former_contact for_the_record last_year last_winter last_summer las
     antes solía anteriormente antiguamente tenía prima una_volta in_passato aveva erano precedentemente ex- był
     była było były dawniej kiedyś wcześniej do_niedawna miał antigamente tinha costumava eram 以前 かつて だった
     昔 去年 元々 当時 以前は でした vorher zuvor
-exception: stands_in stands_in_for fills_in fills_in_for standing_in_for vertritt just_once this_coming for_that_night
+exception: stands_in_for fills_in_for standing_in_for vertritt just_once this_coming for_that_night
     solo_esa_noche just_for_the just_for_this only_for_the_day nur_für_das nur_für_den nur_für_die uniquement_pour_le
     uniquement_pour_la solo_por_esta solo_per_la solo_per_il tylko_na_czas só_para_o exceptionally
     just_this_once one-off one_off this_week_only today_only only_this_week for_once just_today just_this_week

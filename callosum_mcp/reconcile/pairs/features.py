@@ -1,6 +1,7 @@
 """Features: two hits compared as wholes, as numbers.
 
-Above: `forest`. Below: `view`. Pure, and the same for either order of the two.
+Above: `forest`. Below: `view`. Pure, and the same for either order of the two. How many other hits there are does not
+count, only what share of them is nearer to the query: a few in a case that somebody wrote, many in a recall.
 """
 
 from __future__ import annotations
@@ -28,7 +29,6 @@ _MARKS = (
 )  # fmt: skip
 _WORDS = ("open", "loose")
 _SHARED_WORD, _ASKED = 0.05, 0.1
-_MOST = 3
 
 
 class Rules(NamedTuple):
@@ -36,7 +36,6 @@ class Rules(NamedTuple):
 
     Attributes:
         conflict: They are on two sides of a conflict.
-        conflicts: How many conflicts there are among all hits.
         slots: How many slots both answer in.
         differ: In how many of these they differ.
         agree: In how many they agree.
@@ -44,14 +43,13 @@ class Rules(NamedTuple):
     """
 
     conflict: bool
-    conflicts: int
     slots: int
     differ: int
     agree: int
     answers: tuple[int, int]
 
 
-def features(a: View, b: View, question: Question, rules: Rules, rank: int) -> dict[str, float]:
+def features(a: View, b: View, question: Question, rules: Rules, nearest: float, nearer: float) -> dict[str, float]:
     """The features of two hits by name.
 
     Args:
@@ -59,25 +57,26 @@ def features(a: View, b: View, question: Question, rules: Rules, rank: int) -> d
         b: The other.
         question: The query.
         rules: What the rules say of them.
-        rank: How many hits have more of the query than the lesser of the two.
+        nearest: How much of the query the hit has that has the most (see `View.near`), from 0 to 2.
+        nearer: The share of all hits that have more of the query than the lesser of the two, from 0 to 1.
     """
     a, b = sorted((a, b), key=_order)
     found: dict[str, float] = {
-        "rank": min(rank, _MOST),
         "asked": len(question.stems),
         "slots": len(question.slots),
         "topics": len(question.topics),
         "names": len(question.anchors),
+        "nearer": nearer,
         "place": question.place,
         "many": question.many,
         "closed": question.closed,
         "rule": rules.conflict,
-        "rules": min(rules.conflicts, _MOST),
         "both_answer": rules.slots,
         "answers_differ": rules.differ,
         "answers_agree": rules.agree,
     }
     _ends(found, "answers", *rules.answers)
+    _ends(found, "near", *(one.near / nearest if nearest else 1.0 for one in (a, b)))
     _shares(found, a, b)
     _meanings(found, a, b)
     _words(found, a, b)

@@ -123,6 +123,11 @@ class View:
     keyed: bool
     code: bool
 
+    @property
+    def near(self) -> float:
+        """How much of the query it has, in all and in its best sentence: from 0 to 2."""
+        return self.share + self.told
+
 
 def view(hit: Hit, question: Question) -> View:
     """What of a hit is weighed in the light of a query."""

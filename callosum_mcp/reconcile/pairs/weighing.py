@@ -15,7 +15,7 @@ from callosum_mcp.reconcile.align import Answer, compare
 from callosum_mcp.reconcile.claims import Statement
 from callosum_mcp.reconcile.pairs import forest
 from callosum_mcp.reconcile.pairs.features import Rules, features
-from callosum_mcp.reconcile.pairs.view import View, view
+from callosum_mcp.reconcile.pairs.view import view
 from callosum_mcp.reconcile.question import Question
 from callosum_mcp.reconcile.verdicts import Conflict
 
@@ -67,8 +67,9 @@ def rows(
     if not question.stems:
         return
     opposed = {frozenset((conflict.winner, loser)) for conflict in conflicts for loser in conflict.losers}
-    nearest = sorted(statements, key=lambda one: (-_nearness(one, question), one.hit.address))[:NEAREST]
-    wanted = {frozenset(pair) for pair in combinations([one.hit.address for one in nearest], 2)} | opposed
+    near = {one.hit.address: _nearness(one, question) for one in statements}
+    first = sorted(near, key=lambda address: (-near[address], address))[:NEAREST]
+    wanted = {frozenset(pair) for pair in combinations(first, 2)} | opposed
     named = frozenset[str]().union(*wanted)
     hits = {one.hit.address: one.hit for one in statements if one.hit.address in named}
     views = {address: view(hit, question) for address, hit in hits.items()}
@@ -76,23 +77,21 @@ def rows(
     for answer in found:
         answers.setdefault(answer.statement.hit.address, {})[answer.slot] = answer
     asked = _asked(question)
+    nearest = max((one.near for one in views.values()), default=0.0)
     for a, b in sorted(tuple(sorted(pair)) for pair in wanted):
         if hits[a].store == hits[b].store:
             continue
         mine, theirs, pair = views[a], views[b], frozenset((a, b))
-        rules = _rules(answers.get(a, {}), answers.get(b, {}), question, pair in opposed, len(conflicts))
-        least = min(_share(mine), _share(theirs))
-        rank = sum(_share(one) > least for one in views.values())
-        yield Weighed(pair, features(mine, theirs, question, rules, rank), (mine.words | asked, theirs.words | asked))
+        rules = _rules(answers.get(a, {}), answers.get(b, {}), question, pair in opposed)
+        least = min(mine.near, theirs.near)
+        nearer = sum(one.near > least for one in views.values()) / len(near)
+        values = features(mine, theirs, question, rules, nearest, nearer)
+        yield Weighed(pair, values, (mine.words | asked, theirs.words | asked))
 
 
 def _nearness(statement: Statement, question: Question) -> int:
     """How many words and concepts of the query a hit has, as written."""
     return len(question.stems & statement.words) + len(question.topics & statement.words)
-
-
-def _share(one: View) -> float:
-    return one.share + one.told
 
 
 def _asked(question: Question) -> frozenset[str]:
@@ -102,14 +101,11 @@ def _asked(question: Question) -> frozenset[str]:
     )
 
 
-def _rules(
-    mine: Mapping[str, Answer], theirs: Mapping[str, Answer], question: Question, opposed: bool, conflicts: int
-) -> Rules:
+def _rules(mine: Mapping[str, Answer], theirs: Mapping[str, Answer], question: Question, opposed: bool) -> Rules:
     shared = sorted(mine.keys() & theirs.keys())
     verdicts = [compare(mine[slot], theirs[slot], question) for slot in shared]
     return Rules(
         opposed,
-        conflicts,
         len(shared),
         verdicts.count("differ"),
         verdicts.count("agree"),
