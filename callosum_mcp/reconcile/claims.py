@@ -96,6 +96,7 @@ class Statement:
         source: The file of source code that its text is about.
         scanned: A scanner wrote it, which mixes letters up.
         aside: What it names in brackets only (``the annex (small hall)``).
+        draft: It is a proposal, an example, or no longer in force, and asserts nothing.
     """
 
     hit: Hit
@@ -114,6 +115,7 @@ class Statement:
     source: str = ""
     scanned: bool = False
     aside: frozenset[str] = frozenset()
+    draft: bool = False
 
 
 def read(hit: Hit, question: Question) -> Statement:
@@ -158,7 +160,8 @@ def _read(hit: Hit, question: Question) -> Statement:
         SIDE.sub(" ", hit.text)
     )
     statement.lone.update(_compounds(statement.squeezed, question))
-    if not around.draft and not _NOT_IN_FORCE.match(hit.text):
+    statement.draft = around.draft or _NOT_IN_FORCE.match(hit.text) is not None
+    if not statement.draft:
         _read_texts(statement, hit, (project, key, value), scopes, question)
     statement.aside = in_brackets(hit.text) - around.words
     return statement

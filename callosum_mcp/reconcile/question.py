@@ -64,7 +64,8 @@ class Question:
     @property
     def closed(self) -> bool:
         """Whether no word that no list knows can answer it: it asks whether a state holds, or for nothing in words."""
-        return not self.focus.heads and bool(self.slots) and not any(slot.startswith("choice") for slot in self.slots)
+        worded = any(slot == "open" or slot.startswith("choice") for slot in self.slots)
+        return not self.focus.heads and bool(self.slots) and not worded
 
     def admits(self, slot: str) -> bool:
         """Whether a value in this slot may answer the query."""

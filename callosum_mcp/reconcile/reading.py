@@ -27,7 +27,9 @@ _LEFT_OUT = frozenset({"question", "plan", "condition", "exception", "example"})
 _MANY_KINDS = frozenset({"choice", "port", "open", "loose", "version"})
 _NONE = frozenset[str]()
 _ON_DAY = frozenset("on am le el il w dnia em no in im den the".split())
-_SINCE = frozenset("since seit depuis desde od dal dalla から以来 from ab".split())
+_SINCE = frozenset(
+    "since seit depuis desde od dal dalla から以来 from ab after nach après después dopo po depois".split()
+)
 _CONDITION = re.compile(r"\s(?:[<>]=?|[!=]=)\s*$")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _KEPT = 1_024  # texts; about 10 KB each
@@ -270,6 +272,7 @@ def _told(sentence: Sentence) -> bool:
         and not sentence.changed
         and tokens[1].low.endswith("ed")
         and not tokens[1].senses
+        and tokens[1].gap == " " == tokens[_NEXT].gap
         and tokens[0].text[0].isupper()
         and tokens[_NEXT].text[:1].isupper()
     )

@@ -66,6 +66,10 @@ class Quantity:
 
 _SLACK = 1.0001  # rounding
 _BINARY_SLACK = 1.1  # 1 TB / 1 TiB: people mix the two
+_SLACKS = {
+    "number:bytes": _BINARY_SLACK,
+    "number:count": 1.0,
+}  # what is counted, or the number of a card, is not rounded
 
 
 def _choices(a: Value, b: Value) -> Relation:
@@ -207,7 +211,7 @@ def _equal(a: Value, b: Value) -> Relation:
 
 _RELATIONS: Mapping[str, Callable[[Value, Value], Relation]] = {
     "choice": _choices,
-    "number": lambda a, b: _quantities(a.data[0], b.data[0], _BINARY_SLACK if a.slot == "number:bytes" else _SLACK),
+    "number": lambda a, b: _quantities(a.data[0], b.data[0], _SLACKS.get(a.slot, _SLACK)),
     "version": lambda a, b: _versions(a.data, b.data),
     "when": lambda a, b: _moments(a.data[0], b.data[0]),
     "path": lambda a, b: _paths(str(a.data[0]), str(b.data[0])),

@@ -24,8 +24,8 @@ _VOWELS = frozenset("aeiouy")
 @lru_cache(maxsize=16_384)
 def same_word(a: str, b: str) -> bool:
     """Whether two stems are forms of one word."""
-    if a[:_COMMON] != b[:_COMMON] or min(len(a), len(b)) < _COMMON:
-        return False
+    if a[:_COMMON] != b[:_COMMON] or min(len(a), len(b)) < _COMMON or a[0].isdigit():
+        return False  # two long numbers are two
     shared = _shared(a, b)
     if a[shared:] in _ENDINGS and b[shared:] in _ENDINGS:
         return True

@@ -35,7 +35,7 @@ def _meant(sentence: Sentence, at: int, sense: Sense) -> bool:
         and sentence.tokens[at + 1].gap == "."
     ):
         return False  # the name of a file: ``parser/csv.go``
-    if _only_like_it(sentence, at) or _one_of_several(sentence, sense):
+    if _one_of_several(sentence, sense):
         return False
     if len(token.low) <= _LETTERS and sense.name == "human_language":
         return _coded(sentence, at)
@@ -54,14 +54,7 @@ def _meant(sentence: Sentence, at: int, sense: Sense) -> bool:
     )
 
 
-_LIKE = frozenset("compatible kompatibel kompatibles kompatible compatibles compatibile compatível".split())
 _SEVERAL = 3
-
-
-def _only_like_it(sentence: Sentence, at: int) -> bool:
-    """``an S3-compatible store``: something that is like the member, and need not be it."""
-    following = sentence.tokens[at + 1] if at + 1 < len(sentence.tokens) else None
-    return following is not None and following.low in _LIKE
 
 
 def _one_of_several(sentence: Sentence, sense: Sense) -> bool:

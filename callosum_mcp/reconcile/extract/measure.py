@@ -173,13 +173,21 @@ def _unit_of_key(tokens: list[Token], at: int, factor: float, end: int) -> tuple
             return factor * float(unit.value), unit.name, end
     if _about(tokens, at, _SECONDS) and tokens[at].kind == "num":
         return factor, "time", end
-    if tokens[at].kind == "num" and _about(tokens, at, ("coverage",)):
+    if tokens[at].kind == "num" and (_about(tokens, at, ("coverage",)) or _in_percent(tokens, at)):
         return factor, "percent", end
     if tokens[at].kind == "num" and _about(tokens, at, ("temperature",)):
         return factor, "temp", end
     if factor == 1.0 and end > at + 2 and _about(tokens, at, (*_BYTES, "limit")):
         return factor, "bytes", end
     return factor, "count", end
+
+
+_PERCENT = frozenset("percentage percent pct prozent pourcentage porcentaje percentuale procent".split())
+
+
+def _in_percent(tokens: list[Token], at: int) -> bool:
+    """``percentage=50``, ``rollout_pct: 25``."""
+    return at > 0 and (tokens[at - 1].low in _PERCENT or (at > 1 and tokens[at - 2].low in _PERCENT))
 
 
 def _about(tokens: list[Token], at: int, names: tuple[str, ...]) -> bool:

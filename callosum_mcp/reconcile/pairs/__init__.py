@@ -1,0 +1,1 @@
+"""Pairs of hits, weighed as wholes: views, their features, the forest that weighs them, and what stands then."""

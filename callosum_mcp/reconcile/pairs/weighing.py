@@ -67,7 +67,7 @@ def rows(
     if not question.stems:
         return
     opposed = {frozenset((conflict.winner, loser)) for conflict in conflicts for loser in conflict.losers}
-    near = {one.hit.address: _nearness(one, question) for one in statements}
+    near = {one.hit.address: _nearness(one, question) for one in statements if not one.draft}
     first = sorted(near, key=lambda address: (-near[address], address))[:NEAREST]
     wanted = {frozenset(pair) for pair in combinations(first, 2)} | opposed
     named = frozenset[str]().union(*wanted)
