@@ -160,6 +160,16 @@ class TestSettling:
 
         assert (found.winner, found.losers) == (self.A, (self.B, self.C))
 
+    def test_who_very_likely_contradicts_the_winner_of_the_rules_loses_too(self) -> None:
+        (found,) = self.settled({(self.A, self.D): ADDED}, self.RULED)
+
+        assert (found.losers, found.members) == ((self.B, self.C, self.D), (self.A, self.B, self.C, self.D))
+
+    def test_hits_of_a_conflict_that_was_dropped_are_free_for_another(self) -> None:
+        (found,) = self.settled({(self.A, self.B): 0.0, (self.A, self.C): 0.0, (self.A, self.D): 0.9}, self.RULED)
+
+        assert (found.winner, found.losers) == (self.A, (self.D,))
+
     def test_hits_that_the_rules_set_apart_open_no_second_conflict(self) -> None:
         weights = {(self.A, self.B): 0.9, (self.A, self.C): 0.9, (self.B, self.D): 0.9}
 

@@ -57,12 +57,14 @@ class Ruling(NamedTuple):
 
 def settled(ruling: Ruling, weights: Mapping[Pair, float], court: Court) -> tuple[Conflict, ...]:
     """The conflicts that stand: those of the rules first, without losers that hardly contradict the winner."""
-    hits = {one.hit.address: one.hit for one in ruling.statements}
-    kept = [found for conflict in ruling.conflicts if (found := _kept(conflict, weights, hits, court)) is not None]
-    taken = {address for conflict in ruling.conflicts for address in (conflict.winner, *conflict.losers)}
-    likely = [pair for pair, weight in weights.items() if weight >= ADDED]
     statements = {one.hit.address: one for one in ruling.statements}
-    return (*kept, *_added(likely, taken, statements, court))
+    hits = {address: one.hit for address, one in statements.items()}
+    kept = [found for conflict in ruling.conflicts if (found := _kept(conflict, weights, hits, court)) is not None]
+    taken = {address for conflict in kept for address in (conflict.winner, *conflict.losers)}
+    likely = [pair for pair, weight in weights.items() if weight >= ADDED]
+    joined = [_joined(conflict, likely, taken, court) for conflict in kept]
+    taken.update(address for conflict in joined for address in conflict.losers)
+    return (*joined, *_added(likely, taken, statements, court))
 
 
 def _kept(conflict: Conflict, weights: Mapping[Pair, float], hits: Mapping[str, Hit], court: Court) -> Conflict | None:
@@ -78,6 +80,17 @@ def _kept(conflict: Conflict, weights: Mapping[Pair, float], hits: Mapping[str, 
         members=tuple(member for member in conflict.members if member not in dropped),
         reason=reason_of(hits[conflict.winner], [hits[loser] for loser in losers], court.now),
     )
+
+
+def _joined(conflict: Conflict, likely: Sequence[Pair], taken: set[str], court: Court) -> Conflict:
+    """A conflict with who else very likely contradicts its winner, and is weaker."""
+    others = frozenset[str]().union(*(pair for pair in likely if conflict.winner in pair)) - taken
+    more = [other for other in others if court.scores[other] <= court.scores[conflict.winner]]
+    if not more:
+        return conflict
+    losers = _strongest_first([*conflict.losers, *more], court)
+    members = _strongest_first({*conflict.members, *more} - {conflict.winner}, court)
+    return replace(conflict, losers=tuple(losers), members=(conflict.winner, *members))
 
 
 def _added(
