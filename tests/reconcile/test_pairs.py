@@ -25,10 +25,7 @@ from callosum_mcp.reconcile.question import understand
 from callosum_mcp.reconcile.reconciliation import weighed
 from reconcile.world import CASES, NOW, bench, bench_conflicts, file, hit, live, memory
 
-TREES = """{"features": ["share:min", "word now"], "trees": [
-    [[0, 1], [0.5, 1.5], [-1, -2], [1, -3], [-1.0, 2.0, 0.25]],
-    [[], [], [], [], [0.5]]
-]}"""
+TREES = '{"features":["share:min","word now"],"trees":[[0,0.5,-1.0,[1,1.5,2.0,0.25]],0.5]}\n'
 UNSEEN = sorted((Path(__file__).parents[2] / "bench" / "data" / "conflicts" / "unseen").glob("*.jsonl"))
 
 
@@ -63,6 +60,7 @@ def test_a_forest_that_is_written_is_the_one_that_is_read() -> None:
 
     written = bench("train_pairs").dumped(Booster(), ["share:min", "unused", "word now"])
 
+    assert written == TREES
     assert forest.parsed(written) == forest.parsed(TREES)
 
 

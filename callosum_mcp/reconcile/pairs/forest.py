@@ -14,30 +14,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 
 FILE = "forest.json"
 WORD = "word "
 """Start of the names of features that count the hits with a word: ``word now``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
-    """One tree, its nodes and leaves numbered from 0; the root is node 0.
-
-    Attributes:
-        features: For each node the position of its feature.
-        limits: For each node the greatest value that goes left.
-        left: Where it goes then: a node, or ``-1 - leaf``.
-        right: Where it goes otherwise.
-        leaves: What each leaf adds to the log-odds.
-    """
-
-    features: tuple[int, ...]
-    limits: tuple[float, ...]
-    left: tuple[int, ...]
-    right: tuple[int, ...]
-    leaves: tuple[float, ...]
+Node = tuple[int, float, "Node | float", "Node | float"]
+"""Position of a feature, the greatest value that goes left, then left and right: a node, or what a leaf adds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +32,12 @@ class Forest:
     Attributes:
         features: Names of the features that the nodes look at.
         words: The position of each word.
-        trees: The trees.
+        trees: The root of each tree, or what a tree without nodes adds.
     """
 
     features: tuple[str, ...]
     words: Mapping[str, int]
-    trees: tuple[Tree, ...]
+    trees: tuple[Node | float, ...]
 
     def probability(self, values: Mapping[str, float], words: Sequence[frozenset[str]]) -> float:
         """The probability, from 0 to 1, that two hits contradict each other.
@@ -61,28 +46,39 @@ class Forest:
             values: Their features by name.
             words: The words of each of the two.
         """
-        row = [0.0 if name.startswith(WORD) else float(values[name]) for name in self.features]
+        row = [float(values.get(name, 0.0)) for name in self.features]
         for word in chain(*words):
             if (at := self.words.get(word)) is not None:
                 row[at] += 1.0
         odds = 0.0
-        for tree in self.trees:
-            at = 0 if tree.features else -1
-            while at >= 0:
-                at = tree.left[at] if row[tree.features[at]] <= tree.limits[at] else tree.right[at]
-            odds += tree.leaves[-1 - at]
+        for root in self.trees:
+            node = root
+            while isinstance(node, tuple):
+                feature, limit, left, right = node
+                node = left if row[feature] <= limit else right
+            odds += node
         return 1.0 / (1.0 + math.exp(-odds))
 
 
 def parsed(text: str) -> Forest:
-    """A forest from JSON: ``{features: [name], trees: [[features, limits, left, right, leaves]]}``."""
+    """A forest from JSON: ``{features: [name], trees: [node]}``.
+
+    A node is ``[position of its feature, limit, left, right]`` or, a leaf, a number.
+    """
     said: Any = json.loads(text)
     features: tuple[str, ...] = tuple(said["features"])
     return Forest(
         features,
         {name.removeprefix(WORD): at for at, name in enumerate(features) if name.startswith(WORD)},
-        tuple(Tree(*(tuple(column) for column in columns)) for columns in said["trees"]),
+        tuple(_node(node) for node in said["trees"]),
     )
+
+
+def _node(said: Any) -> Node | float:
+    if not isinstance(said, list):
+        return float(said)
+    feature, limit, left, right = cast("list[Any]", said)
+    return int(feature), float(limit), _node(left), _node(right)
 
 
 @lru_cache(maxsize=1)

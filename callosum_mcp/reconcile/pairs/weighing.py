@@ -19,8 +19,8 @@ from callosum_mcp.reconcile.pairs.view import view
 from callosum_mcp.reconcile.question import Question
 from callosum_mcp.reconcile.verdicts import Conflict
 
-NEAREST = 8
-"""Hits that are compared with each other, at most: 28 pairs."""
+NEAREST = 6
+"""Hits that are compared with each other, at most: 15 pairs."""
 
 Pair = frozenset[str]
 """The addresses of two hits."""
