@@ -95,7 +95,6 @@ class Statement:
         people: First and family names of people.
         source: The file of source code that its text is about.
         scanned: A scanner wrote it, which mixes letters up.
-        aside: What it names in brackets only (``the annex (small hall)``).
         draft: It is a proposal, an example, or no longer in force, and asserts nothing.
     """
 
@@ -114,8 +113,12 @@ class Statement:
     people: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     source: str = ""
     scanned: bool = False
-    aside: frozenset[str] = frozenset()
     draft: bool = False
+
+    @property
+    def aside(self) -> frozenset[str]:
+        """What it names in brackets only (``the annex (small hall)``)."""
+        return in_brackets(self.hit.text) - self.context
 
 
 def read(hit: Hit, question: Question) -> Statement:
@@ -163,7 +166,6 @@ def _read(hit: Hit, question: Question) -> Statement:
     statement.draft = around.draft or _NOT_IN_FORCE.match(hit.text) is not None
     if not statement.draft:
         _read_texts(statement, hit, (project, key, value), scopes, question)
-    statement.aside = in_brackets(hit.text) - around.words
     return statement
 
 

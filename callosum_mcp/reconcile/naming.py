@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from callosum_mcp.reconcile.lexicon.markers import LIGHT
@@ -144,6 +145,7 @@ _FROM = frozenset("from aus".split())
 _BRACKETS = re.compile(r"(?<=\w )\([^()]*\)")
 
 
+@lru_cache(maxsize=1_024)
 def in_brackets(text: str) -> frozenset[str]:
     """The words that stand behind a word in brackets, and nowhere else in a text."""
     inside = _BRACKETS.findall(text) if "(" in text else []

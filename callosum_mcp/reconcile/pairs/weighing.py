@@ -2,7 +2,7 @@
 
 Above: `reconciliation`. Below: `view`, `features`, `forest`, `align`. Pure. The rules know some kinds of values very
 well and others not at all; here what they say is one feature among many. Only the hits nearest to the query are
-compared with each other, and those that the rules set against each other.
+compared with each other, and the strongest of those that the rules set against each other.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def rows(
     """The pairs that are looked at, in the order of their addresses, with their features."""
     if not question.stems:
         return
-    opposed = {frozenset((conflict.winner, loser)) for conflict in conflicts for loser in conflict.losers}
+    opposed = {frozenset((conflict.winner, loser)) for conflict in conflicts for loser in conflict.losers[:NEAREST]}
     near = {one.hit.address: _nearness(one, question) for one in statements if not one.draft}
     first = sorted(near, key=lambda address: (-near[address], address))[:NEAREST]
     wanted = {frozenset(pair) for pair in combinations(first, 2)} | opposed
