@@ -1,7 +1,7 @@
 """Trains the forest that says how likely it is that two hits contradict each other.
 
     pip install 'lightgbm>=4.6,<5'
-    python bench/train_pairs.py FILE… [--write] [--words 25]
+    python bench/train_pairs.py FILE… [--write] [--words 50]
 
 Every FILE is a ``.jsonl`` or ``.jsonl.gz`` of labelled cases (see `conflicts`). Prints the average precision over
 pairs that the forest reaches on each file when it has been trained on the others (six folds), and with ``--write``
@@ -171,7 +171,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--write", action="store_true", help="train on all files and write the package's forest")
-    parser.add_argument("--words", type=int, default=25, help="pairs a word must stand in to count as a feature")
+    parser.add_argument("--words", type=int, default=50, help="pairs a word must stand in to count as a feature")
     options = parser.parse_args()
     files = {path.name: list(rows_of(path)) for path in options.files}
     if not options.write:
