@@ -41,14 +41,19 @@ def hit_of(row: Mapping[str, Any]) -> Hit:
     )
 
 
-def detect(case: Case) -> list[Found]:
-    """The conflicts of a case as the labelled file writes them."""
-    hits = [hit_of(row) for row in case["hits"]]
-    native = {hit.address: hit.id for hit in hits}
+def world_of(case: Case) -> tuple[list[Ranked], float]:
+    """The hits of a case, each first in its store, and its time in Unix seconds."""
     now = epoch_seconds(case["now"])
     if now is None:
         raise SystemExit(f"case {case['id']}: `now` is no time")
-    found = reconcile([Ranked(hit=hit) for hit in hits], now=now, query=str(case["query"]))
+    return [Ranked(hit=hit_of(row)) for row in case["hits"]], now
+
+
+def detect(case: Case) -> list[Found]:
+    """The conflicts of a case as the labelled file writes them."""
+    hits, now = world_of(case)
+    native = {ranked.hit.address: ranked.hit.id for ranked in hits}
+    found = reconcile(hits, now=now, query=str(case["query"]))
     return [
         {
             "members": [native[address] for address in conflict.members],

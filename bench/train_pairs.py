@@ -22,12 +22,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
-from conflicts import hit_of
+from conflicts import world_of
 
-from callosum_mcp.reconcile import Ranked
 from callosum_mcp.reconcile.pairs.forest import FILE, WORD
 from callosum_mcp.reconcile.reconciliation import weighed
-from callosum_mcp.text import epoch_seconds
 
 _FOLDS = 6
 _DIGITS = 5
@@ -47,8 +45,7 @@ _TREES = {
     "verbose": -1,
 }
 _ROUNDS = 300
-_PLAIN = "plain.jsonl.gz"
-_WEIGHTS = {_PLAIN: 3.0}
+_WEIGHTS = {"plain.jsonl.gz": 3.0}
 """Short texts that the rules are tested with: few, and everybody would agree on them."""
 
 
@@ -64,19 +61,18 @@ class Row:
 
 def rows_of(path: Path) -> Iterator[Row]:
     """The pairs of every case of a file."""
-    text = gzip.open(path, "rt", encoding="utf-8").read() if path.suffix == ".gz" else path.read_text("utf-8")
-    for line in filter(str.strip, text.splitlines()):
+    raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    for line in filter(str.strip, raw.decode("utf-8").splitlines()):
         case = json.loads(line)
-        hits = [hit_of(row) for row in case["hits"]]
+        hits, now = world_of(case)
         opposed = {
             frozenset((member, loser))
             for conflict in case["conflicts"]
             for loser in conflict["losers"]
             for member in set(conflict["members"]) - set(conflict["losers"])
         }
-        native = {hit.address: hit.id for hit in hits}
-        now = epoch_seconds(case["now"]) or 0.0
-        for pair in weighed([Ranked(hit=hit) for hit in hits], now=now, query=str(case["query"])):
+        native = {ranked.hit.address: ranked.hit.id for ranked in hits}
+        for pair in weighed(hits, now=now, query=str(case["query"])):
             ids = frozenset(native[address] for address in pair.pair)
             yield Row(pair.values, pair.words, ids in opposed, _WEIGHTS.get(path.name, 1.0))
 

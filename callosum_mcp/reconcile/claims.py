@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from callosum_mcp.models.values import Hit
+from callosum_mcp.reconcile.lexicon.markers import NOT_IN_FORCE
 from callosum_mcp.reconcile.lexicon.scopes import SCOPES
 from callosum_mcp.reconcile.naming import in_brackets
 from callosum_mcp.reconcile.question import Question, understand
@@ -22,9 +23,7 @@ from callosum_mcp.reconcile.values import Value
 _SOURCE = re.compile(
     r"([\w./-]+\.(?:py|go|rs|ts|js|java|kt|cc?|cpp|h|rb|php|swift|cs|scala|lua|exs?|dart|jl))\b(?=:|\s)"
 )
-_NOT_IN_FORCE = re.compile(
-    r"\W*status\W+(?:rejected|proposed|superseded|withdrawn|obsolete|draft|deprecated)\b", re.IGNORECASE
-)
+_NOT_IN_FORCE = re.compile(rf"\W*status\W+(?:proposed|{'|'.join(sorted(NOT_IN_FORCE))})\b", re.IGNORECASE)
 _NOT_WORD = re.compile(r"[\W_]+")
 _CONTEXT_DIMENSIONS = frozenset("env role flow bound tier quarter vendor audience meal fill tenant part hours".split())
 _TOLD_DIMENSIONS = frozenset("env role layer tenant vendor hours net".split())

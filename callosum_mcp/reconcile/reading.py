@@ -15,7 +15,7 @@ from callosum_mcp.reconcile.around import beside, front_of, holders_of, key_of, 
 from callosum_mcp.reconcile.extract import Found, extracted
 from callosum_mcp.reconcile.extract.base import arrived, dismissed, gone
 from callosum_mcp.reconcile.extract.phrases import ARTICLES
-from callosum_mcp.reconcile.lexicon.markers import VERBS
+from callosum_mcp.reconcile.lexicon.markers import NOT_IN_FORCE, VERBS
 from callosum_mcp.reconcile.naming import Names, full_names, names_of, opener_of, words_of
 from callosum_mcp.reconcile.scoping import Scopes, scopes_of
 from callosum_mcp.reconcile.sentences import Sentence, sentences
@@ -64,10 +64,8 @@ class Reading:
         subject: The unknown words before the verb or the sign.
         scopes: The scopes it names.
         changed: It says that something changed.
-        example: It announces an example.
         names: What it names.
         gone: Words it says goodbye to, or speaks of in the past.
-        asserted: It asserts something at all.
         lead: Words that could name something before the verb or the sign, each with its concepts.
         holders: Unknown words there that are of something else, with that (``the JVM on larch``).
         years: The years it names.
@@ -83,10 +81,8 @@ class Reading:
     subject: frozenset[str]
     scopes: Scopes
     changed: bool
-    example: bool
     names: Names
     gone: frozenset[str]
-    asserted: bool
     lead: frozenset[tuple[str, ...]]
     holders: frozenset[tuple[str, str]]
     years: frozenset[str]
@@ -95,6 +91,16 @@ class Reading:
     meant: str
     marks: frozenset[str]
     past: float
+
+    @property
+    def asserted(self) -> bool:
+        """Whether it asserts something at all."""
+        return self.meant not in _LEFT_OUT
+
+    @property
+    def example(self) -> bool:
+        """Whether it announces an example."""
+        return self.meant == "example"
 
 
 @lru_cache(maxsize=_KEPT)
@@ -115,9 +121,7 @@ class Label:
     draft: bool
 
 
-_DRAFTS = frozenset(
-    "proposal draft rfc superseded rejected withdrawn obsolete deprecated abgelehnt verworfen rejeté rechazado".split()
-)
+_DRAFTS = NOT_IN_FORCE | frozenset("proposal rfc abgelehnt verworfen rejeté rechazado".split())
 
 
 @lru_cache(maxsize=_KEPT)
@@ -142,10 +146,8 @@ def _reading(sentence: Sentence, closed: bool) -> Reading:
         subject=subject_of(front),
         scopes=scopes_of(tokens),
         changed=sentence.changed,
-        example=sentence.meant == "example",
         names=names_of(tokens),
         gone=left,
-        asserted=sentence.meant not in _LEFT_OUT,
         lead=lead_of(front, tokens),
         holders=holders_of(front, tokens),
         years=frozenset(token.text for token in tokens if token.kind == "num" and _YEAR.fullmatch(token.text)),

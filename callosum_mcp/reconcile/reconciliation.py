@@ -39,12 +39,7 @@ def reconcile(
         k: The k of relevance.
         weights: w_authority by tier.
     """
-    scores: dict[str, float] = {}
-    for ranked in hits:
-        score = authority.score(
-            ranked.hit, ranked.store_rank, now=now, half_life_days=half_life_days, k=k, weights=weights
-        )
-        scores[ranked.hit.address] = max(score, scores.get(ranked.hit.address, 0.0))
+    scores = _scores(hits, now, half_life_days, k, weights)
     court = Court(understand(query), scores, now)
     ruling = _ruling(hits, court)
     return Reconciliation(conflicts=settled(ruling, weigh(*ruling, court.question), court), scores=scores)
@@ -52,9 +47,22 @@ def reconcile(
 
 def weighed(hits: Sequence[RankedHit], *, now: float, query: str) -> Iterator[Weighed]:
     """The pairs of hits that are weighed, with their features: what the forest is trained on."""
-    scores = {ranked.hit.address: authority.score(ranked.hit, ranked.store_rank, now=now) for ranked in hits}
+    scores = _scores(hits, now, authority.HALF_LIFE_DAYS, authority.K, authority.WEIGHTS)
     court = Court(understand(query), scores, now)
     return rows(*_ruling(hits, court), court.question)
+
+
+def _scores(
+    hits: Sequence[RankedHit], now: float, half_life_days: float, k: int, weights: Mapping[Tier, float]
+) -> dict[str, float]:
+    """The authority of each hit by address; of several copies the best counts."""
+    scores: dict[str, float] = {}
+    for ranked in hits:
+        score = authority.score(
+            ranked.hit, ranked.store_rank, now=now, half_life_days=half_life_days, k=k, weights=weights
+        )
+        scores[ranked.hit.address] = max(score, scores.get(ranked.hit.address, 0.0))
+    return scores
 
 
 def _ruling(hits: Sequence[RankedHit], court: Court) -> Ruling:

@@ -66,10 +66,8 @@ class Quantity:
 
 _SLACK = 1.0001  # rounding
 _BINARY_SLACK = 1.1  # 1 TB / 1 TiB: people mix the two
-_SLACKS = {
-    "number:bytes": _BINARY_SLACK,
-    "number:count": 1.0,
-}  # what is counted, or the number of a card, is not rounded
+_EXACTLY = 1.0  # what is counted, or the number of a card, is not rounded
+_SLACKS = {"number:bytes": _BINARY_SLACK, "number:count": _EXACTLY}
 
 
 def _choices(a: Value, b: Value) -> Relation:

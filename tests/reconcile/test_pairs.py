@@ -23,7 +23,7 @@ from callosum_mcp.reconcile.pairs.view import view
 from callosum_mcp.reconcile.pairs.weighing import NEAREST
 from callosum_mcp.reconcile.question import understand
 from callosum_mcp.reconcile.reconciliation import weighed
-from reconcile.world import CASES, NOW, bench, bench_conflicts, file, hit, live, memory
+from reconcile.world import CASES, NOW, bench, bench_conflicts, hit, live, memory
 
 TREES = '{"features":["share:min","word now"],"trees":[[0,0.5,-1.0,[1,1.5,2.0,0.25]],0.5]}\n'
 UNSEEN = sorted((Path(__file__).parents[2] / "bench" / "data" / "conflicts" / "unseen").glob("*.jsonl"))
@@ -174,18 +174,20 @@ class TestSettling:
         assert self.settled(weights, self.RULED) == (self.RULED,)
 
 
-def test_a_value_that_no_rule_can_read_is_contradicted_all_the_same() -> None:
-    probe = file("comments/query.py: DEFAULT_ORDER = oldest first", age_days=1)
-    old = memory("The newest comment comes first if nobody asks for another order.", age_days=40)
-    question = "default order of comments"
+def test_a_contradiction_that_no_rule_sees_is_found_all_the_same() -> None:
+    now = hit("memo", "The weavers eat lunch at the Heron's now, since the canteen closed.")
+    then = hit("wiki", "Weavers: lunch in the canteen, every day at noon.", tier="older-note", age_days=90)
+    hits, query = [Ranked(hit=now), Ranked(hit=then)], "where do the weavers eat lunch"
 
-    weights = {row.pair: row for row in weighed([Ranked(hit=probe), Ranked(hit=old)], now=NOW, query=question)}
+    (pair,) = weighed(hits, now=NOW, query=query)
+    (found,) = reconcile(hits, now=NOW, query=query).conflicts
 
-    assert set(weights) == {frozenset({"files:1", "memory:1"})}
-    assert reconcile([Ranked(hit=probe), Ranked(hit=old)], now=NOW, query=question).scores.keys() == {
-        "files:1",
-        "memory:1",
-    }
+    assert not pair.values["rule"]
+    assert (found.winner, found.losers, found.kind) == ("memo:1", ("wiki:1",), "temporal_update")
+
+
+def test_there_are_unseen_cases_to_measure() -> None:
+    assert UNSEEN
 
 
 @pytest.mark.parametrize("path", UNSEEN, ids=lambda path: path.stem)

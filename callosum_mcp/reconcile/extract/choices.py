@@ -5,7 +5,8 @@ Above: `extract`. Below: `base`, `lexicon`. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 
 from callosum_mcp.reconcile.extract.base import Found, dismissed, negated
 from callosum_mcp.reconcile.lexicon import Sense, fits
@@ -19,9 +20,12 @@ _LETTERS = 2  # a language code of two letters is a value only where a key or a 
 def choices(sentence: Sentence) -> Iterator[Found]:
     """Every member of a class that a sentence names, as (member, holds); those it says goodbye to are left out."""
     tokens = sentence.tokens
+    listed = _listed(sentence)
     for at, token in enumerate(tokens):
         for sense in token.senses:
-            if sense.role == "choice" and _meant(sentence, at, sense) and not dismissed(sentence, at):
+            if sense.role != "choice" or len(listed[sense.name]) >= _SEVERAL:
+                continue
+            if _meant(sentence, at, sense) and not dismissed(sentence, at):
                 yield Found(Value(f"choice:{sense.name}", (sense.value, not negated(sentence, at)), token.text), at)
 
 
@@ -35,8 +39,6 @@ def _meant(sentence: Sentence, at: int, sense: Sense) -> bool:
         and sentence.tokens[at + 1].gap == "."
     ):
         return False  # the name of a file: ``parser/csv.go``
-    if _one_of_several(sentence, sense):
-        return False
     if len(token.low) <= _LETTERS and sense.name == "human_language":
         return _coded(sentence, at)
     if any(
@@ -54,18 +56,17 @@ def _meant(sentence: Sentence, at: int, sense: Sense) -> bool:
     )
 
 
-_SEVERAL = 3
+_SEVERAL = 3  # members of a class are a list (``levels are debug, info, warning``): what there is to choose
 
 
-def _one_of_several(sentence: Sentence, sense: Sense) -> bool:
-    """Whether a sentence lists members of a class (``levels are debug, info, warning``): what there is to choose."""
-    listed = {
-        other.value.split(">")[0]
-        for token in sentence.tokens
-        for other in token.senses
-        if other.role == "choice" and other.name == sense.name
-    }
-    return len(listed) >= _SEVERAL
+def _listed(sentence: Sentence) -> Mapping[str, set[str]]:
+    """The members that a sentence names, by class."""
+    listed: dict[str, set[str]] = defaultdict(set)
+    for token in sentence.tokens:
+        for sense in token.senses:
+            if sense.role == "choice":
+                listed[sense.name].add(sense.value.split(">")[0])
+    return listed
 
 
 def _coded(sentence: Sentence, at: int) -> bool:

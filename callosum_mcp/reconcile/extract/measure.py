@@ -182,12 +182,9 @@ def _unit_of_key(tokens: list[Token], at: int, factor: float, end: int) -> tuple
     return factor, "count", end
 
 
-_PERCENT = frozenset("percentage percent pct prozent pourcentage porcentaje percentuale procent".split())
-
-
 def _in_percent(tokens: list[Token], at: int) -> bool:
     """``percentage=50``, ``rollout_pct: 25``."""
-    return at > 0 and (tokens[at - 1].low in _PERCENT or (at > 1 and tokens[at - 2].low in _PERCENT))
+    return any(token.named("attr", "percentage") or token.low == "pct" for token in tokens[max(0, at - 2) : at])
 
 
 def _about(tokens: list[Token], at: int, names: tuple[str, ...]) -> bool:

@@ -21,7 +21,7 @@ _PRODUCTS = frozenset(
     "formatter ci search monitoring container_engine vpn editor chat tracker mta iac forge secret_store "
     "idp sync dns_server dashboard log_stack hypervisor cms wiki object_store backup_tool registry game_engine erp "
     "error_tracker workflow orm bundler browser mail_client ticket video docs_tool type_checker sync template "
-    "service_mesh process_manager migration_tool tracing_tool log_stack helpdesk".split()
+    "service_mesh process_manager migration_tool tracing_tool".split()
 )
 _VERSION_WORDS = ("version", "release", "kernel", "firmware")
 _VERSION_IDS = frozenset("a:" + word for word in _VERSION_WORDS)

@@ -28,7 +28,8 @@ def states(sentence: Sentence) -> Iterator[Found]:
     tokens = sentence.tokens
     for at, token in enumerate(tokens):
         assigned = _assigned(tokens, at)
-        if assigned and (token.low in TRUE or token.low in FALSE) and not _initial(tokens, at):
+        boolean = token.low in TRUE or token.low in FALSE
+        if assigned and boolean and token.named("state") is None and not _initial(tokens, at):
             yield _boolean(tokens, at)
             continue
         if token.low in _LONE and _alone(tokens, at):
@@ -43,10 +44,9 @@ def states(sentence: Sentence) -> Iterator[Found]:
 
 
 def _initial(tokens: list[Token], at: int) -> bool:
-    """Whether a letter is the first one of a name (``Y. Brink``), or a word is the name of a state by itself."""
+    """Whether a letter is the first one of a name (``Y. Brink``)."""
     following = after(tokens, at)
-    cut = len(tokens[at].text) == 1 and following is not None and following.gap.startswith(".")
-    return cut or tokens[at].named("state") is not None
+    return len(tokens[at].text) == 1 and following is not None and following.gap.startswith(".")
 
 
 _IN = frozenset("in im en w em".split())

@@ -173,3 +173,6 @@ VERBS = frozenset(
     """.split()
 )
 """Verbs that end the subject of a plain sentence."""
+
+NOT_IN_FORCE = frozenset("draft superseded rejected withdrawn obsolete deprecated".split())
+"""Words for a document that is no rule, or none any more: in its title, or as its status."""

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from callosum_mcp.reconcile.pairs.view import SHAPES, Candidate, View, unsaid
+from callosum_mcp.reconcile.pairs.view import SHAPES, Candidate, View
 from callosum_mcp.reconcile.question import Question
 from callosum_mcp.reconcile.values import relation
 from callosum_mcp.reconcile.wording import named_in
@@ -115,7 +115,7 @@ def _meanings(found: dict[str, float], a: View, b: View) -> None:
         found[f"meant:{kind}"] = sum(view.best is not None and view.best.meant == kind for view in (a, b))
     for mark in _MARKS:
         found[f"mark:{mark}"] = sum(view.best is not None and mark in view.best.marks for view in (a, b))
-    found["unsaid"] = unsaid(a.best) + unsaid(b.best)
+    found["unsaid"] = sum(view.best is not None and not view.best.asserted for view in (a, b))
     found["past"] = sum(view.best.past for view in (a, b) if view.best is not None)
     found["changed"] = sum(view.best.changed for view in (a, b) if view.best is not None)
     found["keyed"] = a.keyed + b.keyed

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from callosum_mcp.models.values import Hit
 from callosum_mcp.reconcile.align import Answer
 from callosum_mcp.reconcile.claims import Statement
 from callosum_mcp.reconcile.kinds import kind_by, reason_of
@@ -58,8 +57,8 @@ class Ruling(NamedTuple):
 def settled(ruling: Ruling, weights: Mapping[Pair, float], court: Court) -> tuple[Conflict, ...]:
     """The conflicts that stand: those of the rules first, without losers that hardly contradict the winner."""
     statements = {one.hit.address: one for one in ruling.statements}
-    hits = {address: one.hit for address, one in statements.items()}
-    kept = [found for conflict in ruling.conflicts if (found := _kept(conflict, weights, hits, court)) is not None]
+    judged = (_kept(conflict, weights, statements, court) for conflict in ruling.conflicts)
+    kept = [conflict for conflict in judged if conflict is not None]
     taken = {address for conflict in kept for address in (conflict.winner, *conflict.losers)}
     likely = [pair for pair, weight in weights.items() if weight >= ADDED]
     joined = [_joined(conflict, likely, taken, court) for conflict in kept]
@@ -67,7 +66,9 @@ def settled(ruling: Ruling, weights: Mapping[Pair, float], court: Court) -> tupl
     return (*joined, *_added(likely, taken, statements, court))
 
 
-def _kept(conflict: Conflict, weights: Mapping[Pair, float], hits: Mapping[str, Hit], court: Court) -> Conflict | None:
+def _kept(
+    conflict: Conflict, weights: Mapping[Pair, float], statements: Mapping[str, Statement], court: Court
+) -> Conflict | None:
     losers = tuple(loser for loser in conflict.losers if weights.get(frozenset((conflict.winner, loser)), 1.0) >= KEPT)
     if losers == conflict.losers:
         return conflict
@@ -78,7 +79,7 @@ def _kept(conflict: Conflict, weights: Mapping[Pair, float], hits: Mapping[str, 
         conflict,
         losers=losers,
         members=tuple(member for member in conflict.members if member not in dropped),
-        reason=reason_of(hits[conflict.winner], [hits[loser] for loser in losers], court.now),
+        reason=reason_of(statements[conflict.winner].hit, [statements[loser].hit for loser in losers], court.now),
     )
 
 

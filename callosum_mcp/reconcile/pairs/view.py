@@ -15,6 +15,7 @@ from callosum_mcp.models.values import Hit
 from callosum_mcp.reconcile.claims import Statement, Words, statement_of, words_of_hit
 from callosum_mcp.reconcile.lexicon import senses_of
 from callosum_mcp.reconcile.lexicon.markers import LIGHT, VERBS
+from callosum_mcp.reconcile.naming import words_of
 from callosum_mcp.reconcile.question import Question, understand
 from callosum_mcp.reconcile.reading import Reading, readings
 from callosum_mcp.reconcile.subject import covered
@@ -23,7 +24,6 @@ from callosum_mcp.reconcile.tokens import tokenise
 from callosum_mcp.reconcile.values import Moment, Value
 from callosum_mcp.reconcile.wording import named_in
 
-_UNSAID = frozenset({"question", "plan", "condition", "exception", "example"})
 _WORD = re.compile(r"[^\W\d_]+|[?!=→]|->")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _CODE = re.compile(r"[=(){}\[\]_]|->")
@@ -142,7 +142,7 @@ def _view(said: Words, query: str) -> View:
     value = meta(hit, "value")
     told = readings(hit.text, question.closed)
     asked = _asked_words(question.stems)
-    best, share, topics = _best(told, statement, question)
+    best, share, topics = _best(told, statement, question, asked)
     words = frozenset(statement.words)
     around = (best.wide | statement.context) if best else statement.context
     heads = question.focus.heads
@@ -169,7 +169,7 @@ def _view(said: Words, query: str) -> View:
             word for word in _without(statement.lone, question) if len(word) >= _GRAM and not senses_of(word)
         ),
         words=(parts.words | _parts(f"{hit.title or ''} {meta(hit, 'key')}").words) - asked_parts.words,
-        value=_without(_words_of(value), question) if value else _NOBODY,
+        value=_without(words_of(tokenise(value)[:-1]), question) if value else _NOBODY,
         beside=_beside(parts.order, question),
         denied=parts.denied - question.stems,
         candidates=tuple(_candidates(statement, question, asked)),
@@ -186,11 +186,6 @@ def _view(said: Words, query: str) -> View:
 def _asked_words(stems: frozenset[str]) -> tuple[str, ...]:
     """The words of a query that could name something."""
     return tuple(sorted(word for word in stems if len(word) > 1 and word not in LIGHT))
-
-
-def unsaid(reading: Reading | None) -> bool:
-    """Whether a sentence asserts nothing."""
-    return reading is not None and reading.meant in _UNSAID
 
 
 _LOOKS = {
@@ -214,11 +209,13 @@ def _shapes(title: str, text: str) -> frozenset[str]:
     return frozenset(found | {"titled"} if title else found)
 
 
-def _best(told: tuple[Reading, ...], statement: Statement, question: Question) -> tuple[Reading | None, float, float]:
+def _best(
+    told: tuple[Reading, ...], statement: Statement, question: Question, asked: tuple[str, ...]
+) -> tuple[Reading | None, float, float]:
     """The sentence that has the most of the query, with its shares of words and concepts."""
     best: tuple[float, float, float, Reading] | None = None
     for reading in told:
-        share = _share(_asked_words(question.stems), reading.wide | statement.context)
+        share = _share(asked, reading.wide | statement.context)
         topics = len(question.topics & reading.wide) / max(1, len(question.topics))
         if best is None or share + topics > best[0]:
             best = (share + topics, share, topics, reading)
@@ -256,7 +253,7 @@ def _candidates(statement: Statement, question: Question, asked: tuple[str, ...]
                     value=said.value,
                     keyed=keyed,
                     changed=reading.changed,
-                    kind=kind_of_value(said.value),
+                    kind=_kind_of(said.value),
                     share=near + clause + sentence + whole,
                     asked=said.value.slot in question.slots,
                     words=frozenset(word for word in said.near | said.beside if ":" not in word) - question.stems - own,
@@ -268,7 +265,7 @@ def _reach(asked: tuple[str, ...], question: Question, words: frozenset[str], to
     return (sum(named_in(word, words) for word in asked) + len(question.topics & words)) / max(1, total)
 
 
-def kind_of_value(value: Value) -> str:
+def _kind_of(value: Value) -> str:
     """The kind of a value, coarser than its slot."""
     slot = value.slot
     family = slot.split(":")[0]
@@ -348,8 +345,3 @@ def _parts(text: str) -> _Parts:
         ),
         len(tokens),
     )
-
-
-@lru_cache(maxsize=1_024)
-def _words_of(text: str) -> tuple[str, ...]:
-    return tuple(token.stem or token.low for token in tokenise(text)[:-1] if token.low not in LIGHT)
