@@ -1,7 +1,8 @@
 """``callosum-mcp connect URL``: a stdio client on this side, a remote callosum on the other.
 
 Above: the commands. Below: the SDK's transports. Frames are passed on as they are, so both protocol eras work; the
-remote's token goes to the remote alone.
+remote's token goes to the remote alone. What a client sends behind its `initialize` without waiting for the answer
+is kept here: it belongs to a session whose id comes with that answer.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import mcp.client.sse
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server.stdio import stdio_server
+from mcp_types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
 
 from callosum_mcp.cli import EXIT_FAILED, EXIT_OK, leave, started
 from callosum_mcp.cli.ending import Ending
@@ -30,6 +32,9 @@ from callosum_mcp.text import one_line
 
 _MAX_EVENT_BYTES = 16 * 2**20
 _CONNECT_S = 30.0
+_MAX_WAITING = 100
+"""Frames that wait for the answer to `initialize`; with more, the client's next write waits."""
+
 _GONE = (httpx2.HTTPError, OSError, anyio.BrokenResourceError, anyio.ClosedResourceError)
 """What the SDK's transports raise when the remote is not there, says no, or goes away."""
 
@@ -71,25 +76,60 @@ async def _until_either_ends(url: str, headers: dict[str, str], here_in: Any, he
     code = EXIT_OK
     try:
         async with _remote(url, headers) as (there_in, there_out), anyio.create_task_group() as group:
-            group.start_soon(_answers, there_in, here_out)
-            await _pump(here_in, there_out)
-            ending.soon()
-            group.cancel_scope.cancel()
+            send, waiting = anyio.create_memory_object_stream[Any](_MAX_WAITING)
+            greeting = _Greeting()
+            group.start_soon(_answers, there_in, here_out, greeting)
+            group.start_soon(_requests, waiting, there_out, greeting)
+            async with send, waiting:
+                await _pump(here_in, send)
+                ending.soon()
+                group.cancel_scope.cancel()
     except* _GONE as faults:
         sys.stderr.write(f"callosum-mcp: {url} cannot be reached: {_said(faults)}\n")
         code = EXIT_FAILED
     return code
 
 
-async def _answers(there_in: Any, here_out: Any) -> None:
-    await _pump(there_in, here_out)
+async def _answers(there_in: Any, here_out: Any, greeting: _Greeting) -> None:
+    async for frame in _frames(there_in):
+        greeting.heard(frame.message)
+        await here_out.send(frame)
     raise ConnectionResetError("it closed the connection")
 
 
+async def _requests(waiting: Any, there_out: Any, greeting: _Greeting) -> None:
+    async for frame in waiting:
+        greeting.said(frame.message)
+        await there_out.send(frame)
+        await greeting.answered.wait()
+
+
 async def _pump(source: Any, sink: Any) -> None:
+    async for frame in _frames(source):
+        await sink.send(frame)
+
+
+async def _frames(source: Any) -> AsyncGenerator[Any]:
     async for frame in source:
         if not isinstance(frame, Exception):
-            await sink.send(frame)
+            yield frame
+
+
+class _Greeting:
+    """The client's `initialize`, if one is under way."""
+
+    def __init__(self) -> None:
+        self.answered = anyio.Event()
+        self.answered.set()
+        self._identity: object = None
+
+    def said(self, message: object) -> None:
+        if isinstance(message, JSONRPCRequest) and message.method == "initialize":
+            self.answered, self._identity = anyio.Event(), message.id
+
+    def heard(self, message: object) -> None:
+        if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id == self._identity:
+            self.answered.set()
 
 
 def _said(fault: BaseException) -> str:

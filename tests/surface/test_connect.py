@@ -6,11 +6,13 @@ import socket
 import threading
 from collections.abc import Generator
 
+import anyio
 import pytest
 from pydantic import SecretStr
+from starlette.types import Message, Receive, Scope, Send
 
 from callosum_mcp.cli import connect as connect_module
-from callosum_mcp.surface.guard import Policy
+from callosum_mcp.surface.guard import Guard, Policy
 
 from .fakes import episode
 from .world import (
@@ -84,6 +86,53 @@ def test_the_token_goes_with_every_request(
         opened.write(INITIALIZED, call(2, "list_stores"))
         assert opened.answer(2)["result"]["structuredContent"]["stores"]
         assert opened.end() == 0
+    assert left == []
+
+
+class LateHello:
+    """In front of a server: `initialize` is answered after a request that is sent behind it, if one is."""
+
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
+        self._more = anyio.Event()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self._guard(scope, receive, send)
+        first = await receive()
+        if b'"initialize"' in first.get("body", b""):
+            with anyio.move_on_after(0.5):
+                await self._more.wait()
+        elif b'"tools/' in first.get("body", b""):
+            self._more.set()
+        passed: list[Message] = [first]
+
+        async def again() -> Message:
+            return passed.pop() if passed else await receive()
+
+        await self._guard(scope, again, send)
+
+
+def test_what_a_client_sends_behind_its_initialize_belongs_to_that_session(
+    monkeypatch: pytest.MonkeyPatch, world: World, left: list[int]
+) -> None:
+    with served(world.application(), before=LateHello) as server:
+        with inside(monkeypatch, "connect", f"{server.url}/mcp") as opened:
+            opened.write(initialize(1), INITIALIZED, call(2, "list_stores"), request(3, "tools/list"))
+            assert len(opened.answer(3)["result"]["tools"]) == 7
+            assert opened.answer(2)["result"]["structuredContent"]["stores"]
+            assert opened.answer(1)["result"]["serverInfo"]["name"] == "callosum-mcp"
+            assert opened.end() == 0
+    assert left == []
+
+
+def test_a_client_that_leaves_before_initialize_is_answered_ends_the_shim(
+    monkeypatch: pytest.MonkeyPatch, world: World, left: list[int]
+) -> None:
+    with served(world.application(), before=LateHello) as server:
+        with inside(monkeypatch, "connect", f"{server.url}/mcp") as opened:
+            opened.write(initialize(1), INITIALIZED, call(2, "list_stores"))
+            assert opened.end() == 0
     assert left == []
 
 

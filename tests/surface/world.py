@@ -106,8 +106,10 @@ class Served:
 
 
 @contextmanager
-def served(application: Application, policy: Policy | None = None) -> Generator[Served]:
-    """The whole HTTP application on a free port, by a real uvicorn in a thread."""
+def served(
+    application: Application, policy: Policy | None = None, before: Callable[[Guard], Any] = lambda guard: guard
+) -> Generator[Served]:
+    """The whole HTTP application on a free port, by a real uvicorn in a thread; `before` puts something in front."""
     listener = free_listener()
     entered: list[str] = []
 
@@ -119,7 +121,7 @@ def served(application: Application, policy: Policy | None = None) -> Generator[
 
     guard = build_asgi(application.services(), policy or Policy(), lifespan)
     found = Served(f"http://127.0.0.1:{listener.getsockname()[1]}", application, guard, entered)
-    config = uvicorn.Config(guard, log_config=None, timeout_graceful_shutdown=1, lifespan="on")
+    config = uvicorn.Config(before(guard), log_config=None, timeout_graceful_shutdown=1, lifespan="on")
     server = Announced(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
