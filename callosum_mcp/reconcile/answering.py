@@ -244,7 +244,7 @@ def _beside(claim: Claim, question: Question) -> bool:
     words = stems_of(question)
     if claim.value.slot == "number:count":
         words = words | question.focus.words  # ``zone 3``: which of them it is
-    return any(stem == other or same_word(stem, other) for stem in words for other in claim.beside)
+    return not words.isdisjoint(claim.beside) or any(same_word(stem, near) for stem in words for near in claim.beside)
 
 
 def _is_the_subject(value: Value, question: Question) -> bool:

@@ -75,9 +75,11 @@ def _aside(anchor: Anchor, statement: Statement, known: frozenset[str]) -> bool:
 
 def _key_words(statement: Statement) -> frozenset[tuple[str, ...]]:
     """The words of a key that no list knows: what tells ``oven.path`` from ``mill.path``."""
-    return frozenset(
-        (token.stem,) for token in tokenise(meta(statement.hit, "key")) if unknown(token) or _only_a_state(token)
-    )
+    key = meta(statement.hit, "key")
+    return frozenset((token.stem,) for token in tokenise(key) if unknown(token) or _only_a_state(token)) if key else _NO
+
+
+_NO = frozenset[tuple[str, ...]]()
 
 
 def _only_a_state(token: Token) -> bool:

@@ -53,6 +53,8 @@ class Sentence:
     def clause(self, at: int) -> list[Token]:
         """The tokens of the clause that the token at this position stands in."""
         wanted = self.clauses[at]
+        if not self.clauses[-1]:
+            return self.tokens
         return [token for token, clause in zip(self.tokens, self.clauses, strict=True) if clause == wanted]
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from callosum_mcp.reconcile.lexicon import CJK_SPLIT, CJK_WORDS, PHRASES, Senses, folded, senses_of
 from callosum_mcp.reconcile.lexicon.asking import ASKS, LONE
@@ -21,9 +22,9 @@ _LETTER = rf"[^\W\d_{_CJK_CLASS}]"
 _ALNUM = rf"[^\W_{_CJK_CLASS}]"
 _WORD = rf"{_LETTER}{_ALNUM}*(?:['’]{_LETTER}+)?(?:\+\+|\#)?"
 _PATTERN = re.compile(
-    rf"""
+    rf"""(?=[^\s,;()\[\]?!|])(?:  # where nothing starts, nothing is tried
     (?P<scp>git@[\w.-]+:[\w./-]+)
-  | (?P<head>[a-z]{{2,}}?(?=v\d+\.\d))
+  | (?P<head>(?=[a-z]{{3,}}\d)[a-z]{{2,}}?(?=v\d+\.\d))
   | (?P<word>(?!v\d|[0-9a-f]{{1,4}}:[0-9a-f]{{0,4}}:){_WORD}(?![\w.+-]*@|:[/\\]|[\w+.]*://))
   | (?P<url>[a-z][a-z0-9+.]*://[^\s"'<>)\],;`]+)
   | (?P<mail>[\w.+-]+@(?:[\w-]+\.)+[a-z]{{2,}}|[\w.+-]+@(?=\s))
@@ -48,7 +49,7 @@ _PATTERN = re.compile(
   | (?P<cjk>[{_CJK_CLASS}]+)
   | (?P<late>{_WORD})
   | (?P<sym>(?!(?<=\b1)°\ [^\W\d])[%€$£¥°×→⇒]|(?<![<>=!~^])=(?!=))
-    """,
+    )""",
     re.VERBOSE | re.IGNORECASE,
 )
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -127,7 +128,9 @@ def tokenise(text: str) -> list[Token]:
         gap = text[last : match.start()]
         last = match.end()
         if kind in ("word", "late", "head"):
-            found.extend(_word_tokens(raw, gap))
+            for word, low, senses, stemmed, owns, ids in _word_forms(raw):
+                found.append(Token(word, low, "word", gap, senses, stemmed, owns, False, ids))
+                gap = "_"
         elif kind == "cjk":
             pieces, length = _cjk_tokens(raw, gap)
             found.extend(pieces)
@@ -135,15 +138,14 @@ def tokenise(text: str) -> list[Token]:
         else:
             found.append(_plain_token(raw, "url" if kind == "scp" else kind, gap))
     _resolve_phrases(found)
-    for token in found:
-        if token.senses:
-            token.ids = _ids(token.senses, len(token.low) <= _LANGUAGE_CODE)
     found.append(Token("", "", "end", text[last:]))
     return found
 
 
-@lru_cache(maxsize=8_192)
-def _ids(senses: Senses, short: bool) -> tuple[str, ...]:
+def _ids(senses: Senses, low: str) -> tuple[str, ...]:
+    if not senses:
+        return ()
+    short = len(low) <= _LANGUAGE_CODE
     found: list[str] = []
     for role, name, value in senses:
         if role == "attr":
@@ -156,8 +158,10 @@ def _ids(senses: Senses, short: bool) -> tuple[str, ...]:
 def _plain_token(raw: str, kind: str, gap: str) -> Token:
     low = raw.lower()
     if kind == "url":
-        return Token(raw, low, kind, gap, _url_senses(low), low)
-    return Token(raw, low, kind, gap, senses_of(low) if kind == "sym" else (), low)
+        senses = _url_senses(low)
+    else:
+        senses = senses_of(low) if kind == "sym" else ()
+    return Token(raw, low, kind, gap, senses, low, ids=_ids(senses, low))
 
 
 _SITE = re.compile(r"(?:://|@)(?:[^@/]*@)?(?:[\w-]+\.)*?([\w-]+)\.[a-z]+(?=[:/]|$)")
@@ -169,21 +173,21 @@ def _url_senses(low: str) -> Senses:
     return senses_of(low.split("://")[0].split("+")[0]) + (senses_of(site[1]) if site else ())
 
 
-def _word_tokens(raw: str, gap: str) -> list[Token]:
-    return [
-        Token(text, low, "word", "_" if i else gap, senses, stemmed, owns)
-        for i, (text, low, senses, stemmed, owns) in enumerate(_word_forms(raw))
-    ]
-
-
 @lru_cache(maxsize=16_384)
-def _word_forms(raw: str) -> tuple[tuple[str, str, Senses, str, bool], ...]:
-    """A word, or the words of a camelCase name no list knows: text, lower case, senses, stem, possessive."""
+def _word_forms(raw: str) -> tuple[tuple[str, str, Senses, str, bool, tuple[str, ...]], ...]:
+    """A word, or the words of a camelCase name no list knows: text, lower case, senses, stem, possessive, ids."""
     camel = len(raw) > 3 and not (raw.islower() or raw.isupper() or raw.istitle())
     whole = folded(raw.lower())
     pieces = _CAMEL.split(raw) if camel and not senses_of(whole) else [raw]
     return tuple(
-        (piece, low := folded(piece.lower()), senses_of(low), stem(low), piece.lower().endswith(("'s", "’s")))
+        (
+            piece,
+            low := folded(piece.lower()),
+            senses := senses_of(low),
+            stem(low),
+            piece.lower().endswith(("'s", "’s")),
+            _ids(senses, low),
+        )
         for piece in pieces
     )
 
@@ -197,7 +201,8 @@ def _cjk_tokens(raw: str, gap: str) -> tuple[list[Token], int]:
     last = 0
     for start, end, senses in _cjk_pieces(raw):
         word = raw[start:end]
-        found.append(Token(word, word, "cjk", raw[last:start] if found else gap, senses, word))
+        before = raw[last:start] if found else gap
+        found.append(Token(word, word, "cjk", before, senses, word, ids=_ids(senses, word)))
         last = end
     return found, last
 
@@ -236,16 +241,16 @@ def _unknown_cjk(raw: str, start: int, end: int) -> Iterator[tuple[int, int, Sen
 
 def _resolve_phrases(tokens: list[Token]) -> None:
     """Gives the first word of each known phrase the phrase's senses, and takes the senses of the others away."""
-    at = 0
-    while at < len(tokens):
-        length = 1
-        for rest, senses in PHRASES.get(tokens[at].low, ()):
+    after = 0
+    for at, (first, second) in enumerate(pairwise(tokens)):
+        if at < after or (phrases := PHRASES.get(first.low)) is None:
+            continue
+        for rest, senses in phrases.get(second.low, ()):
             if _follows(tokens, at, rest):
-                tokens[at].senses, length = senses, len(rest) + 1
-                for token in tokens[at + 1 : at + length]:
-                    token.senses, token.inner = (), True
+                first.senses, first.ids, after = senses, _ids(senses, first.low), at + len(rest) + 1
+                for token in tokens[at + 1 : after]:
+                    token.senses, token.ids, token.inner = (), (), True
                 break
-        at += length
 
 
 def _follows(tokens: list[Token], at: int, rest: tuple[str, ...]) -> bool:

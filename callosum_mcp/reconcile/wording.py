@@ -51,6 +51,8 @@ def named_in(word: str, words: frozenset[str]) -> bool:
     if word in words:
         return True
     first = word[:1]
+    if len(word) < _COMMON:  # too short to be a part of another
+        return any(other[:1] == first and alike(word, other) for other in words)
     for other in words:
         if (other[:1] == first or other.endswith(word) or word.endswith(other)) and alike(word, other):
             return True

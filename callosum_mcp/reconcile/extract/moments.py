@@ -271,17 +271,18 @@ def _from_word(tokens: list[Token], at: int) -> _Pieces | None:
         return _Pieces(at, at, rhythm=rhythm)
     if token.low in _LATE_HALF:
         return _Pieces(at, at, minute=_LATE_HALF[token.low])
-    near_clock = any(near.kind == "time" or near.low in _LATE_HALF for near in tokens[max(0, at - 2) : at])
-    if not near_clock:
-        return None
     zone = _ZONES.get(token.low, _city(tokens, at))
-    return None if zone is None else _Pieces(at, at, zone=zone)
+    near_clock = zone is not None and any(
+        near.kind == "time" or near.low in _LATE_HALF for near in tokens[max(0, at - 2) : at]
+    )
+    return _Pieces(at, at, zone=zone) if near_clock else None
 
 
 def _city(tokens: list[Token], at: int) -> int | None:
     """The zone of a city of two words."""
-    following = tokens[at + 1].low if at + 1 < len(tokens) else ""
-    return _ZONES.get(f"{tokens[at].low}_{following}")
+    if at + 1 >= len(tokens) or tokens[at].low not in _CITIES:
+        return None
+    return _ZONES.get(f"{tokens[at].low}_{tokens[at + 1].low}")
 
 
 def _named_thing(tokens: list[Token], at: int) -> bool:

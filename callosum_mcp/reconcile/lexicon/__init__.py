@@ -107,7 +107,11 @@ def parts(entry: str) -> tuple[str, ...]:
     return tuple(folded(part) for part in _PART.findall(entry.replace("_", " ").lower()))
 
 
-def _build() -> tuple[dict[str, Senses], dict[str, list[tuple[tuple[str, ...], Senses]]], dict[str, Senses]]:
+Phrases = dict[str, dict[str, list[tuple[tuple[str, ...], Senses]]]]
+"""By the first word and the second: the words from the second on, and what the whole means."""
+
+
+def _build() -> tuple[dict[str, Senses], Phrases, dict[str, Senses]]:
     words: dict[str, list[Sense]] = defaultdict(list)
     phrases: dict[tuple[str, ...], list[Sense]] = defaultdict(list)
     cjk: dict[str, list[Sense]] = defaultdict(list)
@@ -120,18 +124,19 @@ def _build() -> tuple[dict[str, Senses], dict[str, list[tuple[tuple[str, ...], S
         plainly = len("".join(bare)) > _SHORT and not (sense.role == "mark" and _UMLAUT.search(entry))
         for form in {cut, bare if plainly else cut}:
             (words[form[0]] if len(form) == 1 else phrases[form]).append(sense)
-    heads: dict[str, list[tuple[tuple[str, ...], Senses]]] = defaultdict(list)
+    heads: Phrases = {}
     for form in sorted(phrases, key=lambda form: (-len(form), form)):
-        heads[form[0]].append((form[1:], tuple(dict.fromkeys(phrases[form]))))
+        seconds = heads.setdefault(form[0], {})
+        seconds.setdefault(form[1], []).append((form[1:], tuple(dict.fromkeys(phrases[form]))))
     return (
         {word: tuple(dict.fromkeys(senses)) for word, senses in words.items()},
-        dict(heads),
+        heads,
         {w: tuple(s) for w, s in cjk.items()},
     )
 
 
 WORDS, PHRASES, CJK_WORDS = _build()
-"""Single words, phrases by their first word (longest first), and CJK strings."""
+"""Single words, phrases (the longest first), and CJK strings."""
 
 _INFLECTED = {("choice", "code_language"), ("choice", "database")}
 _STEM_LETTERS = 6  # shorter stems meet by accident
@@ -166,6 +171,8 @@ _COMPOUNDS = ("limit", "adresse", "größe", "version", "status", "zustand", "da
 
 def _compound(low: str) -> Senses:
     """A German compound that ends in a plain attribute has the senses of both its words (``Speicherlimit``)."""
+    if not low.endswith(_COMPOUNDS):
+        return ()
     for tail in _COMPOUNDS:
         if low.endswith(tail) and len(low) > len(tail):
             head = low.removesuffix(tail)
