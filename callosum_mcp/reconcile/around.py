@@ -51,9 +51,12 @@ _ADVERBS = frozenset("back away again over down up out off".split())
 
 def _acted(front: Sequence[Token], at: int) -> bool:
     """Whether a word is the verb of a sentence without a subject (``Put it back …``), or goes with it."""
-    first = front[0].low
-    acted = first in _PAST or first.endswith("ed")
-    return acted and (not at or front[at].low in _ADVERBS)
+    return (front[0].low in _PAST or acted(front[0])) and (not at or front[at].low in _ADVERBS)
+
+
+def acted(token: Token) -> bool:
+    """Whether the first word of a sentence is a verb of the past (``Swapped it at noon``)."""
+    return token.low.endswith("ed") and not token.named("day")
 
 
 def _in_a_path(front: Sequence[Token], at: int) -> bool:

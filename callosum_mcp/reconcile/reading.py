@@ -11,7 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from callosum_mcp.reconcile.around import beside, front_of, holders_of, key_of, label_of, lead_of, next_to, subject_of
+from callosum_mcp.reconcile.around import (
+    acted,
+    beside,
+    front_of,
+    holders_of,
+    key_of,
+    label_of,
+    lead_of,
+    next_to,
+    subject_of,
+)
 from callosum_mcp.reconcile.extract import Found, extracted
 from callosum_mcp.reconcile.extract.base import arrived, dismissed, gone
 from callosum_mcp.reconcile.extract.phrases import ARTICLES
@@ -242,7 +252,7 @@ def _asserted(sentence: Sentence, found: Found, events: set[int], many: bool) ->
     kind, clause = found.value.slot.split(":")[0], sentence.clauses[found.at]
     if kind in ("state", "open", "loose") and _entry_of_a_log(sentence.tokens):
         return False
-    if kind == "when" and sentence.tokens[0].low.endswith("ed") and not arrived(sentence, found.at):
+    if kind == "when" and acted(sentence.tokens[0]) and not arrived(sentence, found.at):
         return False  # ``Swapped it at noon``
     if kind == "number" and _replaced(sentence, found.at):
         return False

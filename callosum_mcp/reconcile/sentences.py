@@ -16,6 +16,7 @@ _BREAK = re.compile(r"[\n!?;。！？|]|\.\s|\.[)\"'”»]+\s|\s·\s")
 _CLAUSE = re.compile(r"[,;()\[\]{}、，（）：—–→⇒«»]|\s-\s|->|=>")
 SIDE = re.compile(r"\((?:\w+: *)?(?:not|nicht|pas|no|non|nie)\b[^)]*\)", re.IGNORECASE)
 """What names something else: ``(not the annex)``."""
+_REMARK = re.compile(r"(?:^|[\s\"'`,)])(?:#|//|--)\s*$")
 _ABBREVIATED = frozenset("ext ca approx no nr vs e.g i.e z.b bzw resp st dr mr mrs fig np p m".split())
 _CONJUNCTIONS = frozenset(
     """
@@ -37,6 +38,7 @@ class Sentence:
         past: Clauses that speak of the past.
         changed: It says that something changed.
         start: Position of its first token in the text.
+        tail: What stands behind its last token.
         marks: Kinds of the marks in it.
         removed: Clauses that say that something was removed.
     """
@@ -47,6 +49,7 @@ class Sentence:
     past: frozenset[int] = frozenset()
     changed: bool = False
     start: int = 0
+    tail: str = ""
     marks: frozenset[str] = frozenset()
     removed: frozenset[int] = frozenset()
 
@@ -77,7 +80,7 @@ def _breaks(tokens: list[Token], at: int) -> bool:
     if len(gap) < 2 and gap not in ("\n", "?", "!", ";", "。", "|", "？", "！"):
         return False
     if not _BREAK.search(gap):
-        return False
+        return _REMARK.search(gap) is not None and tokens[at].marked("past")
     if gap == ". " and tokens[at - 1].text.isdigit() and tokens[at].named("month"):
         return False
     if gap == ". " and tokens[at - 1].low.endswith("str") and tokens[at].kind == "num":
@@ -93,7 +96,7 @@ def _initial(token: Token) -> bool:
 def _understood(tokens: list[Token], tail: str, start: int) -> Sentence:
     clauses = _clauses(tokens)
     marks = {sense.name for token in tokens if token.senses for sense in token.senses if sense.role == "mark"}
-    sentence = Sentence(tokens, clauses, start=start, marks=frozenset(marks))
+    sentence = Sentence(tokens, clauses, start=start, tail=tail, marks=frozenset(marks))
     if "removed" in marks:
         sentence.removed = frozenset(
             clause for token, clause in zip(tokens, clauses, strict=True) if token.marked("removed")
@@ -129,7 +132,7 @@ def _meant(tokens: list[Token], marks: set[str]) -> str:
         return "example"
     if tokens[0].named("scope", "quarter") and len(tokens) > 2 and tokens[2].gap.startswith(":"):
         return "plan"  # ``Q3 2031: …``
-    if "hypo" in marks or tokens[0].marked("hypo_start"):
+    if ("hypo" in marks and _supposed(tokens)) or tokens[0].marked("hypo_start"):
         return "condition"
     if (
         "plan" in marks
@@ -142,14 +145,30 @@ def _meant(tokens: list[Token], marks: set[str]) -> str:
     return "will" if "will" in marks else "asserted"
 
 
+def _supposed(tokens: list[Token]) -> bool:
+    """Whether a word of a condition is meant as one; ``it falls back to X`` is English."""
+    for at, token in enumerate(tokens):
+        if token.low in _ELSE and at and token.gap.strip():
+            return False  # ``has X, otherwise it would …``
+        if token.marked("hypo") and not (token.low == "falls" and at and token.gap == " "):
+            return True
+    return False
+
+
+_ELSE = frozenset("otherwise sonst sinon altrimenti inaczej senão".split())
+
+
 def _planned(tokens: list[Token]) -> bool:
     """Whether a word of a plan is meant as one; ``is planned and applied with X`` says how planning is done."""
     return any(
-        token.marked("plan") and not (token.low == "planned" and following.low in _PLANNED_WITH)
-        for token, following in zip(tokens, [*tokens[1:], tokens[-1]], strict=True)
+        token.marked("plan")
+        and not (token.low == "planned" and following.low in _PLANNED_WITH)
+        and not (token.low == "plan" and before.low in _RENEWED)
+        for before, token, following in zip([tokens[0], *tokens], tokens, [*tokens[1:], tokens[-1]], strict=False)
     )
 
 
+_RENEWED = frozenset("new changed neuer nuevo nouveau nuovo novo nowy".split())
 _PLANNED_WITH = frozenset("and with using".split())
 _FROM = frozenset("from ab od desde dal".split())
 
@@ -229,9 +248,15 @@ def _told_clauses(tokens: list[Token], clauses: list[int]) -> frozenset[int]:
         for at, token in enumerate(tokens)
         if at
         and clauses[at] == clauses[at - 1]
-        and (token.low in _ONCE or (token.low == "used" and _object(tokens, at)))
+        and ((token.low in _ONCE and _a_verb(tokens, at)) or (token.low == "used" and _object(tokens, at)))
         and not any(near.low in _HELPERS for near in tokens[max(0, at - 3) : at])
     )
+
+
+def _a_verb(tokens: list[Token], at: int) -> bool:
+    """Whether ``lag`` or ``sat`` is no key and no day."""
+    following = tokens[at + 1] if at + 1 < len(tokens) else None
+    return not tokens[at].text[0].isupper() and (following is None or (following.gap == " " and following.low != "="))
 
 
 def _object(tokens: list[Token], at: int) -> bool:

@@ -203,6 +203,11 @@ def _names(a: tuple[object, ...], b: tuple[object, ...]) -> Relation:
     return "unsure" if not a or not b else "agree" if set(a) & set(b) else "differ"
 
 
+def _addresses(a: tuple[object, ...], b: tuple[object, ...]) -> Relation:
+    """Data is (address, length of the network's mask, if one is said)."""
+    return "agree" if all(x == y for x, y in zip(a, b, strict=False)) else "differ"
+
+
 def _equal(a: Value, b: Value) -> Relation:
     return "agree" if a.data == b.data else "differ"
 
@@ -216,6 +221,7 @@ _RELATIONS: Mapping[str, Callable[[Value, Value], Relation]] = {
     "url": lambda a, b: _urls(a.data, b.data),
     "person": lambda a, b: _names(a.data, b.data),
     "host": lambda a, b: _names(a.data, b.data),
+    "ip": lambda a, b: _addresses(a.data, b.data),
     "open": lambda a, b: _names(a.data, b.data),
 }
 """How values of a kind relate; all others are equal or differ."""

@@ -13,6 +13,7 @@ from callosum_mcp.reconcile.extract.choices import choices
 from callosum_mcp.reconcile.extract.moments import moments
 from callosum_mcp.reconcile.extract.names import names
 from callosum_mcp.reconcile.extract.numbers import numbers
+from callosum_mcp.reconcile.extract.patterns import patterns
 from callosum_mcp.reconcile.extract.phrases import phrases
 from callosum_mcp.reconcile.extract.places import phones, places, streets
 from callosum_mcp.reconcile.extract.progress import progress
@@ -34,5 +35,6 @@ def extracted(sentence: Sentence, closed: bool = False) -> Iterator[Found]:
     yield from choices(sentence)
     yield from progress(sentence)
     yield from names(sentence)
+    yield from patterns(sentence)
     if not closed:
         yield from phrases(sentence)

@@ -14,6 +14,7 @@ from callosum_mcp.reconcile.lexicon.choices import CASED
 from callosum_mcp.reconcile.sentences import Sentence
 from callosum_mcp.reconcile.values import Value
 
+_SHELLS = frozenset("sh bash zsh fish ksh dash tcsh nologin".split())
 _LETTERS = 2  # a language code of two letters is a value only where a key or a word of language stands before it
 
 
@@ -22,6 +23,8 @@ def choices(sentence: Sentence) -> Iterator[Found]:
     tokens = sentence.tokens
     listed = _listed(sentence)
     for at, token in enumerate(tokens):
+        if token.kind == "path" and (program := token.low.rsplit("/", 1)[-1]) in _SHELLS:
+            yield Found(Value("choice:shell", (program, True), token.text), at)
         for sense in token.senses:
             if sense.role != "choice" or len(listed[sense.name]) >= _SEVERAL:
                 continue

@@ -39,7 +39,7 @@ def read(tokens: list[Token], at: int, taken: set[int]) -> Reading | None:
     if (
         _is_tail(tokens, at)
         or (token.kind == "word" and end_of_fraction(tokens, at))
-        or (token.named("number") == "1" and not _unit_follows(tokens, at))
+        or (token.named("number") == "1" and token.low != "single" and not _unit_follows(tokens, at))
     ):
         return None
     value = _plain(token)

@@ -88,7 +88,7 @@ def _in_a_name(tokens: list[Token], at: int) -> bool:
 def _is_version(tokens: list[Token], at: int) -> bool:
     """A bare number after a product, a version word or an operator, or a decimal right after a name."""
     following = tokens[at + 1] if at + 1 < len(tokens) else None
-    if following is not None and _measured(following):
+    if following is not None and (_measured(following) or _priced(tokens, at)):
         return False
     window = tokens[max(0, at - _REACH) : at]
     operator = _OPERATOR.search(tokens[at].gap)
@@ -131,6 +131,15 @@ def _measured(following: Token) -> bool:
     """Whether the next token makes the number a quantity."""
     near = following.gap.strip() in ("", "#")
     return near and any(following.named(role) for role in ("unit", "money", "times", "month"))
+
+
+def _priced(tokens: list[Token], at: int) -> bool:
+    """``49.50 a month``: so much in that time."""
+    ahead = tokens[at + 1 : at + 3]
+    return len(ahead) > 1 and ahead[0].low in _EACH and ahead[1].named("unit", "time") is not None
+
+
+_EACH = frozenset("a per pro par al por im je each na".split())
 
 
 def _product(token: Token) -> str:

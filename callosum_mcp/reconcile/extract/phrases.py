@@ -129,7 +129,8 @@ def _called(tokens: list[Token], at: int) -> bool:
 _INTRO = frozenset(
     """
     with via through using uses use by is are takes take at to on in into under as from runs
-    mit über nutzt verwendet ist sind durch bei auf zu im am unter
+    behind beside below above inside near outside beneath opposite
+    mit über nutzt verwendet ist sind durch bei auf zu im am unter hinter neben vor
     avec par utilise est sont chez sous à au
     con por usa utiliza es son está en bajo
     per è sono tramite presso

@@ -13,6 +13,7 @@ from callosum_mcp.reconcile.sentences import Sentence
 from callosum_mcp.reconcile.tokens import Token, unknown
 from callosum_mcp.reconcile.values import Value, path_key
 
+_SCP = re.compile(r"^git@([\w.-]+):")
 _URL = re.compile(r"^([a-z][a-z0-9+.]*)://(?:[^@/]*@)?(\[[^\]]*\]|[^:/?#]*)(?::(\d+))?([^?#]*)")
 _TOP = frozenset(
     """
@@ -41,7 +42,8 @@ def places(sentence: Sentence, taken: set[int]) -> Iterator[Found]:
 
 def _ip(token: Token, at: int) -> Iterator[Found]:
     host, _, port = token.low.partition(":")
-    yield Found(Value("ip", (_plain_host(host.partition("/")[0]),), host), at)
+    address, _, mask = host.partition("/")
+    yield Found(Value("ip", (_plain_host(address), mask) if mask else (_plain_host(address),), host), at)
     if port:
         yield Found(Value("port", (int(port),), port), at)
 
@@ -51,7 +53,7 @@ def _plain_host(host: str) -> str:
 
 
 def _url(token: Token, at: int) -> Iterator[Found]:
-    match = _URL.match(token.text.rstrip(".,;:"))
+    match = _URL.match(_SCP.sub(r"ssh://\1/", token.text.rstrip(".,;:")))
     if match is None:
         return
     if placeholder(match[2].lower()):

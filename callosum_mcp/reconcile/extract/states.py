@@ -32,8 +32,8 @@ def states(sentence: Sentence) -> Iterator[Found]:
         if assigned and boolean and token.named("state") is None and not _initial(tokens, at):
             yield _boolean(tokens, at)
             continue
-        if token.low in _LONE and _alone(tokens, at):
-            yield _state("on", _LONE[token.low] != negated(sentence, at), token, at)
+        if (holds := _lone(tokens, at)) is not None:
+            yield _state("on", holds != negated(sentence, at), token, at)
         if token.low in _IN:
             yield from _mode(tokens, at)
         elif token.low in _RED or token.low in _GREEN:
@@ -47,6 +47,28 @@ def _initial(tokens: list[Token], at: int) -> bool:
     """Whether a letter is the first one of a name (``Y. Brink``)."""
     following = after(tokens, at)
     return len(tokens[at].text) == 1 and following is not None and following.gap.startswith(".")
+
+
+def _lone(tokens: list[Token], at: int) -> bool | None:
+    """What ``is up``, ``is off`` and ``there is no X`` say; None of anything else."""
+    low = tokens[at].low
+    if low in _NONE and _missing(tokens, at):
+        return False
+    return _LONE[low] if low in _LONE and _alone(tokens, at) else None
+
+
+_NONE = frozenset("no kein keine keinen aucun aucune ningún ninguna nessun nessuna nenhum nenhuma".split())
+_THERE = frozenset("is are gibt hay è há a existe currently derzeit".split())
+
+
+def _missing(tokens: list[Token], at: int) -> bool:
+    """``There is no freeze``: what the noun names is not there."""
+    following = after(tokens, at)
+    there = at > 0 and tokens[at - 1].low in _THERE and at <= _EARLY
+    return there and following is not None and following.kind == "word" and following.gap == " "
+
+
+_EARLY = 4  # words before it: "there is no", "currently there is no"
 
 
 _IN = frozenset("in im en w em".split())

@@ -17,6 +17,9 @@ subnet: subnet cidr teilnetz sous-réseau subred sottorete podsieć netmask addr
 replication: replication replicates replicated replikation réplication replicación replica_mode
 mode: mode modus modo modalità tryb モード
 bucket: bucket
+clothing: shirt_size t-shirt_size shirt_sizes clothing_size konfektionsgröße kleidergröße taille_de_maillot talla
+    taglia rozmiar
+blood_group: blood_group blood_type blutgruppe groupe_sanguin grupo_sanguíneo gruppo_sanguigno grupa_krwi 血液型
 channel: channel ch kanal canal canale kanał チャンネル
 release: release releases release_date
 manager: product_manager project_manager product_owner scrum_master account_manager projektmanager

@@ -26,11 +26,11 @@ human_language: english=englisch=anglais=inglés=inglese=angielski=angielsku=ing
 separator: tab=tabs=tab-separated=tsv=tabulator comma=commas=comma-separated=komma semicolon=semicolons=
     semicolon-separated=semikolon=point-virgule pipe=pipes=pipe-separated colon_separator
 radio: zigbee z-wave=zwave thread_radio=thread bluetooth=ble wifi_radio lora=lorawan enocean dect
-clock_format: day_first=dd_mm_yyyy=dd.mm.yyyy=dd/mm/yyyy=dd-mm-yyyy=tt.mm.jjjj=jj/mm/aaaa=dd/mm/aaaa=
-    gg/mm/aaaa=dd.mm.rrrr month_first=mm_dd_yyyy=mm/dd/yyyy=mm-dd-yyyy
-    iso_8601=yyyy_mm_dd=yyyy-mm-dd=jjjj-mm-tt=aaaa-mm-jj=aaaa-mm-dd=isoformat=iso8601=rfc_3339=rfc3339
-    unix_timestamp=unix_timestamps=unix_time=epoch_seconds=epoch=
-    unixtimestampfield rfc_2822=rfc2822
+clock_format: day_first=day_month_year=d.m.y=d/m/y=tag_zuerst=día_primero=jour_d'abord=dd_mm_yyyy=dd.mm.yyyy=
+    dd/mm/yyyy=dd-mm-yyyy=tt.mm.jjjj=jj/mm/aaaa=dd/mm/aaaa=gg/mm/aaaa=dd.mm.rrrr month_first=mm_dd_yyyy=mm/dd/yyyy=
+    mm-dd-yyyy iso_8601=iso_form=iso_format=iso_dates=iso_date=year_first=año_primero=jahr_zuerst=y-m-d=yyyy_mm_dd=
+    yyyy-mm-dd=jjjj-mm-tt=aaaa-mm-jj=aaaa-mm-dd=isoformat=iso8601=rfc_3339=rfc3339 unix_timestamp=unix_timestamps=
+    unix_time=epoch_seconds=epoch=unixtimestampfield rfc_2822=rfc2822
 theme: dark=dunkel=dunkles=dunkle=sombre=oscuro=scuro=ciemny=escuro=ダーク
     light=hell=helles=helle=clair=claro=chiaro=jasny=ライト high_contrast solarized
 indent: tabs=tab=tabulatoren=tabulations=tabuladores=tabulazioni=tabulatory=タブ spaces=space=leerzeichen=espaces=
@@ -50,6 +50,7 @@ paper: a4 letter_size a5 us_letter legal_size
 measures: metric imperial celsius fahrenheit
 carrier: dhl ups fedex dpd gls usps tnt inpost mondial_relay
 currency: eur=euro=euros usd=dollars gbp=pounds pln=złoty chf=franken=francs=swiss_francs jpy=yen
+    nok=kroner sek=kronor dkk czk huf cad aud
 flight_seat: aisle_seat=aisle window_seat middle_seat
 milk: oat_milk=oat soy_milk=soy almond_milk whole_milk=cow's_milk
 sparkle: still_water sparkling_water=sparkling

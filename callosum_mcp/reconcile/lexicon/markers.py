@@ -109,6 +109,9 @@ removed: deletes removes retires 解約 退会 卒業 やめた やめて
     removido removida descontinuado 撤去 廃止 削除 broke
 into: in_favour_of in_favor_of zugunsten_von chez to into auf zu zum zur nach à au vers a hacia al in alla allo
     verso na do para へ に with mit avec con com z through through_with durch par por
+aside: if_possible if_i_remember if_i_recall if_memory_serves if_i'm_not_mistaken if_i_am_not_mistaken if_at_all
+    if_need_be wenn_möglich falls_möglich wenn_ich_mich_recht_erinnere si_possible si_je_me_souviens si_es_posible
+    si_mal_no_recuerdo se_possibile se_ricordo_bene se_possível se_bem_me_lembro
 approx: about around roughly approximately almost nearly circa ca ca. some ungefähr etwa rund fast environ presque
     unos unas aproximadamente casi quasi około prawie cerca_de quase 約 ほぼ およそ ~ more_than over over_a less_than
     under ponad mehr_als plus_de más_de più_di mais_de 以上 以下

@@ -40,11 +40,15 @@ bits 1000000.0: mbit mbit/s mbps mbit/sec
 bits 1000000000.0: gbit gbit/s gbps
 bits 1000.0: kbit
 length 0.001: mm
-length 0.01: cm
-length 1000.0: km
-volume 0.001: ml milliliter millilitres
+length 0.01: cm centimetres centimeters zentimeter centimètres
+length 1000.0: km kilometres kilometers kilometer
+length 0.0254: inch inches zoll
+length 1609.0: mile miles
+length 1.0: metres meters metre meter mètres metros metri
+volume 0.001: ml milliliter milliliters millilitre millilitres
 volume 1000.0: m³ cubic_metres kubikmeter
-volume 0.01: cl
+volume 0.01: cl centilitre centilitres centiliter centiliters
+volume 3.785: gallon gallons gal
 volume 1.0: l liter liters litre litres litros litri litrów
 dpi 1.0: dpi
 sound 1.0: db decibel dezibel
@@ -54,7 +58,12 @@ pressure 1.0: bar
 voltage 1.0: v volt volts
 mass 1000.0: t tonnes tonne tonnen tons
 mass 1.0: kg kilo kilos
-mass 0.001: g gram
+mass 0.001: g gram grams gramm grammes gramos grammi gramów gramas
+mass 0.000001: mg milligram milligrams milligramm
+mass 0.000000001: µg μg mcg microgram micrograms mikrogramm microgramos
+mass 0.4536: lb lbs
+mass 0.02835: oz ounce ounces
+mass 100.0: quintal quintals
 """)
 UNITS = [(*name.split(), words) for name, words in _UNITS.items()]
 """(dimension, factor to the base unit, unit words)."""
@@ -69,6 +78,11 @@ CHF: chf franken franc francs swiss_francs
 BRL: r$ brl reais
 SEK: sek kronor
 NOK: nok kroner
+DKK: dkk
+CZK: czk koruna korun
+HUF: huf forint
+CAD: cad
+AUD: aud
 """)
 """Currency -> its names."""
 
@@ -82,7 +96,7 @@ MULTIPLIERS = table("""
 
 NUMERALS = table("""
 0: zero null zéro
-1: one eins uno jeden jedna 一つ
+1: one single eins uno jeden jedna 一つ
 2: two zwei deux dos due dwa dwie dois duas 二つ
 3: three drei trois tres tre trzy três 三つ
 4: four vier quatre cuatro quattro cztery quatro

@@ -155,8 +155,10 @@ forge: choice:forge
 base_image: choice:os choice:code_language choice:runtime
 hours: when
 name ssid bucket: open
-channel: open number
-colour: choice:colour open
+channel: open number choice:chat_channel
+blood_group: choice:blood_group
+clothing: choice:clothing_size
+colour: choice:colour choice:hex_colour open
 """).items()
     for concept in concepts.split()
 }

@@ -30,9 +30,9 @@ code_language: python=python3 golang=go rust=rustc java=jdk=javac kotlin scala j
 orchestrator: kubernetes=k8s kubernetes>k3s=k3s kubernetes>openshift=openshift kubernetes>rke2=rke2 nomad
     docker_swarm=swarm docker_compose=compose mesos ecs systemd=systemd_units
 proxy: nginx caddy traefik haproxy apache_httpd=httpd envoy lighttpd varnish iis gunicorn uvicorn
-os: debian ubuntu fedora arch_linux nixos alpine openwrt opnsense pfsense centos rhel rocky_linux=rocky almalinux=alma
-    opensuse=suse windows macos freebsd openbsd proxmox=proxmox_ve=pve truenas unraid raspberry_pi_os raspbian gentoo
-    ios android
+os: debian=debian_gnu/linux ubuntu fedora arch_linux nixos alpine openwrt opnsense pfsense centos rhel
+    rocky_linux=rocky almalinux=alma opensuse=suse windows macos freebsd openbsd proxmox=proxmox_ve=pve truenas unraid
+    raspberry_pi_os raspbian gentoo ios android
 editor: vim neovim=nvim emacs vs_code=vscode=visual_studio_code intellij pycharm sublime_text=sublime zed helix nano
     cursor_editor webstorm kate
 compression: zstd=zstandard gzip=gz lz4 brotli xz=lzma bzip2 snappy lzo

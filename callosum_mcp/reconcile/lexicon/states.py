@@ -19,19 +19,18 @@ on +: in_service working works works_again works_fine works_now works_well works
     włączony włączona włączone uruchomiony uruchomiona ativo ativa ativado ativada ligado ligada rodando no_ar
     em_execução 稼働中 稼働している 稼働 動いている 動作中 動作している 起動している 起動中 有効 オン 実行中 reachable
     serving started tourne fonctionne funciona gira corre läuft_wieder
-on -: broken kaputt defekt roto rota averiado averiada guasto guasta rotto rotta zepsuty zepsuta quebrado quebrada
-    cassé cassée 壊れている 壊れた exited killed terminated quit_unexpectedly beendet à_l'arrêt en_arrêt detenidos
-    finalizado_con
-    out_of_order außer_betrieb fuera_de_servicio fuori_servizio fora_de_serviço nieczynny nieczynna 故障中
-    使用不可 not_working stopped inactive disabled dead offline failed crashed halted deactivated switched_off
-    turned_off powered_off powered_down shut_down not_running out_of_service unreachable decommissioned
+on -: lifted broken kaputt defekt roto rota averiado averiada guasto guasta rotto rotta zepsuty zepsuta quebrado
+    quebrada cassé cassée 壊れている 壊れた exited killed terminated quit_unexpectedly beendet à_l'arrêt en_arrêt
+    detenidos finalizado_con out_of_order außer_betrieb fuera_de_servicio fuori_servizio fora_de_serviço nieczynny
+    nieczynna 故障中 使用不可 not_working stopped inactive disabled dead offline failed crashed halted deactivated
+    switched_off turned_off powered_off powered_down shut_down not_running out_of_service unreachable decommissioned
     suspended paused gestoppt inaktiv deaktiviert ausgeschaltet abgeschaltet angehalten abgestürzt steht_still
-    heruntergefahren nicht_erreichbar arrêté arrêtée éteint éteinte désactivé désactivée hors_tension
-    hors_service hors_ligne inactif en_panne parado parada detenido detenida apagado apagada desactivado
-    desactivada inactivo inactiva caído caída deshabilitado deshabilitada fermo ferma fermato fermata spento
-    spenta disattivato disattivata inattivo inattiva disabilitato disabilitata zatrzymany zatrzymana zatrzymane
-    wyłączony wyłączona wyłączone nieaktywny nieaktywna desligado desligada desativado desativada inativo
-    inativa fora_do_ar desabilitado 停止 停止中 停止している 止まっている 無効 オフ 落ちている ダウン muted
+    heruntergefahren nicht_erreichbar arrêté arrêtée éteint éteinte désactivé désactivée hors_tension hors_service
+    hors_ligne inactif en_panne parado parada detenido detenida apagado apagada desactivado desactivada inactivo
+    inactiva caído caída deshabilitado deshabilitada fermo ferma fermato fermata spento spenta disattivato disattivata
+    inattivo inattiva disabilitato disabilitata zatrzymany zatrzymana zatrzymane wyłączony wyłączona wyłączone
+    nieaktywny nieaktywna desligado desligada desativado desativada inativo inativa fora_do_ar desabilitado 停止
+    停止中 停止している 止まっている 無効 オフ 落ちている ダウン muted
 seal +: sealed versiegelt scellé sellado sigillato zapieczętowany selado
 seal -: unsealed entsiegelt descellé
 health +: fine passed success succeeded successful healthy ok okay clean passing gesund fehlerfrei sain sana
@@ -64,18 +63,21 @@ crypt +: encrypted verschlüsselt chiffré cifrado cifrata cifrato szyfrowany za
 crypt -: unencrypted unverschlüsselt plaintext_disk en_clair sin_cifrar in_chiaro nieszyfrowany
 paid +: paid bezahlt payé payée pagado pagada pagato pagata zapłacona opłacona pago_feito 支払済み 支払い済み settled
 paid -: unpaid unbezahlt impayé impayée impagado non_pagato nieopłacona 未払い overdue outstanding
-approved +: approved genehmigt approuvé aprobado aprobada approvato approvata zatwierdzony zatwierdzona aprovado
+approved +: granted approved genehmigt approuvé aprobado aprobada approvato approvata zatwierdzony zatwierdzona aprovado
     aprovada 承認済み 承認 accepted
-approved -: rejected declined abgelehnt refusé refusée rechazado rechazada respinto rifiutato odrzucony odrzucona
-    rejeitado rejeitada 却下 denied
+approved -: pending in_review under_review being_checked being_examined still_being_checked still_being_examined
+    awaiting_approval pending_approval in_prüfung wird_geprüft en_examen en_revisión in_esame em_análise rejected
+    declined abgelehnt refusé refusée rechazado rechazada respinto rifiutato odrzucony odrzucona rejeitado rejeitada
+    却下 denied
 access +: read-write read_write writable
 access -: read-only read_only schreibgeschützt lecture_seule solo_lectura sola_lettura tylko_do_odczytu
     somente_leitura 読み取り専用
-required +: mandatory required compulsory pflicht obligatoire obligatorio obbligatorio obowiązkowe obrigatório 必須
-required -: optional optionnel opcional facoltativo opcjonalne 任意 voluntary
+required +: mandatory required enforced enforces enforce forces forced insists requires compulsory pflicht obligatoire
+    obligatorio obbligatorio obowiązkowe obrigatório 必須
+required -: optional optionally not_enforced optionnel opcional facoltativo opcjonalne 任意 voluntary
 manual +: automatic automatically automatisch automatique automático automatico automatyczny 自動
 manual -: manual manually by_hand manuell von_hand manuelle manual_only manuale ręcznie 手動
-supported +: supported unterstützt
+supported +: supported supports unterstützt
 supported -: unsupported deprecated veraltet obsolete
 present +: installed installiert installé instalado installato zainstalowany
 present -: uninstalled deinstalliert désinstallé desinstalado disinstallato
@@ -86,7 +88,7 @@ sync -: asynchronous asynchronously asynchron
 available +: available verfügbar disponible disponibile dostępny disponível in_stock vorrätig
 available -: unavailable sold_out out_of_stock nicht_verfügbar esgotado ausverkauft
 frozen +: frozen code_freeze eingefroren
-frozen -: thawed freeze_lifted unfrozen
+frozen -: thawed freeze_lifted freeze_was_lifted freeze_is_over unfrozen
 archived +: archived archiviert archivé archivado archiviato zarchiwizowany arquivado
 archived -: actively_maintained unarchived
 """)

@@ -28,7 +28,7 @@ _MARKS = (
     "removed", "dismiss", "into", "hypo_start",
 )  # fmt: skip
 _WORDS = ("open", "loose")
-_SHARED_WORD, _ASKED = 0.05, 0.1
+_MET, _SHARED_WORD, _ASKED = 0.05, 0.05, 0.1
 
 
 class Rules(NamedTuple):
@@ -257,7 +257,7 @@ def _best_pairs(mine: Sequence[Candidate], theirs: Sequence[Candidate]) -> _Best
             kind = _meet(x, y)
             if not kind or x.own or y.own:
                 continue
-            weight = min(x.share, y.share) + _ASKED * (x.asked and y.asked)
+            weight = _MET + min(x.share, y.share) + _ASKED * (x.asked and y.asked)
             verdicts = [verdict for verdict in ("differ", "agree") if _lighter(best.get((kind, verdict)), weight)]
             verdict = _related(x, y, kind) if verdicts else "unsure"
             if verdict in verdicts:
@@ -276,9 +276,13 @@ def _meet(x: Candidate, y: Candidate) -> str:
     """The kind in which two values meet; empty if they do not."""
     if x.kind in _WORDS and y.kind in _WORDS:
         return "open" if "open" in (x.kind, y.kind) else "loose"
-    if x.value.slot == y.value.slot or x.kind == y.kind == "person":
+    if x.value.slot == y.value.slot or (x.kind == y.kind and x.kind in _LOOSELY):
         return x.kind if x.kind in KINDS else ""
     return ""
+
+
+_LOOSELY = frozenset({"person", "host"})
+"""Kinds whose slots differ by who the person is, or by what is on the host."""
 
 
 def _related(x: Candidate, y: Candidate, kind: str) -> str:

@@ -7,6 +7,7 @@ Source: J. H. Friedman, "Greedy function approximation: a gradient boosting mach
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ from importlib.resources import files
 from itertools import chain
 from typing import Any, cast
 
-FILE = "forest.json"
+FILE = "forest.json.gz"
 WORD = "word "
 """Start of the names of features that count the hits with a word: ``word now``."""
 
@@ -31,11 +32,13 @@ class Forest:
 
     Attributes:
         features: Names of the features that the nodes look at.
+        places: The position of each feature that is no word.
         words: The position of each word.
         trees: The root of each tree, or what a tree without nodes adds.
     """
 
     features: tuple[str, ...]
+    places: Mapping[str, int]
     words: Mapping[str, int]
     trees: tuple[Node | float, ...]
 
@@ -46,7 +49,10 @@ class Forest:
             values: Their features by name.
             words: The words of each of the two.
         """
-        row = [float(values.get(name, 0.0)) for name in self.features]
+        row = [0.0] * len(self.features)
+        for name, value in values.items():
+            if (at := self.places.get(name)) is not None:
+                row[at] = float(value)
         for word in chain(*words):
             if (at := self.words.get(word)) is not None:
                 row[at] += 1.0
@@ -69,6 +75,7 @@ def parsed(text: str) -> Forest:
     features: tuple[str, ...] = tuple(said["features"])
     return Forest(
         features,
+        {name: at for at, name in enumerate(features) if not name.startswith(WORD)},
         {name.removeprefix(WORD): at for at, name in enumerate(features) if name.startswith(WORD)},
         tuple(_node(node) for node in said["trees"]),
     )
@@ -84,4 +91,5 @@ def _node(said: Any) -> Node | float:
 @lru_cache(maxsize=1)
 def shipped() -> Forest:
     """The forest of this release."""
-    return parsed(files("callosum_mcp.reconcile.pairs").joinpath(FILE).read_text("utf-8"))
+    packed = files("callosum_mcp.reconcile.pairs").joinpath(FILE).read_bytes()
+    return parsed(gzip.decompress(packed).decode())

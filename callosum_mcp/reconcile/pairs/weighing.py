@@ -7,6 +7,7 @@ compared with each other, and the strongest of those that the rules set against 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
@@ -25,7 +26,7 @@ NEAREST = 6
 Pair = frozenset[str]
 """The addresses of two hits."""
 
-_ASKING = frozenset("who when where how is are which what does has can".split())
+_LETTERS = re.compile(r"[^\W\d_]+")
 
 
 class Weighed(NamedTuple):
@@ -95,9 +96,13 @@ def _nearness(statement: Statement, question: Question) -> int:
 
 
 def _asked(question: Question) -> frozenset[str]:
-    """What of a query the forest knows as words: its concepts, and how it asks."""
-    return frozenset(f"topic {topic}" for topic in question.topics) | frozenset(
-        f"ask {word}" for word in question.text.lower().split() if word in _ASKING
+    """What of a query the forest knows as words: its concepts, the slots of their values, and its own words."""
+    return frozenset(
+        (
+            *(f"topic {topic}" for topic in question.topics),
+            *(f"slot {slot}" for slot in question.slots),
+            *(f"ask {word}" for word in _LETTERS.findall(question.text.lower())),
+        )
     )
 
 
