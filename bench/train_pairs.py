@@ -33,9 +33,9 @@ _DIGITS = 5
 _TREES = {
     "objective": "binary",
     "extra_trees": True,  # cuts at random places: fewer ways to learn a case by heart
-    "learning_rate": 0.05,
-    "num_leaves": 63,
-    "min_child_samples": 15,
+    "learning_rate": 0.08,
+    "num_leaves": 47,
+    "min_child_samples": 25,
     "bagging_fraction": 0.8,
     "bagging_freq": 1,
     "lambda_l2": 0.5,
@@ -45,7 +45,7 @@ _TREES = {
     "num_threads": 1,
     "verbose": -1,
 }
-_ROUNDS = 600
+_ROUNDS = 400
 _WEIGHTS = {"plain.jsonl.gz": 3.0}
 """Short texts that the rules are tested with: few, and everybody would agree on them."""
 
@@ -183,7 +183,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--write", action="store_true", help="train on all files and write the package's forest")
-    parser.add_argument("--words", type=int, default=15, help="pairs a word must stand in to count as a feature")
+    parser.add_argument("--words", type=int, default=150, help="pairs a word must stand in to count as a feature")
     options = parser.parse_args()
     files = {path.name: list(rows_of(path)) for path in options.files}
     if not options.write:

@@ -18,10 +18,10 @@ from callosum_mcp.reconcile.question import Question
 from callosum_mcp.reconcile.values import relation
 from callosum_mcp.reconcile.verdicts import Conflict
 
-KEPT = 0.5
+KEPT = 0.3
 """Probability below which a conflict of the rules is dropped."""
 
-ADDED = 0.6
+ADDED = 0.5
 """Probability from which two hits contradict each other though the rules are silent."""
 
 
