@@ -1,11 +1,13 @@
 """Trains the forest that says how likely it is that two hits contradict each other.
 
-    pip install 'lightgbm>=4.6,<5'
-    python bench/train_pairs.py FILE… [--write] [--words 50]
+    pip install 'lightgbm>=4.6,<5' 'wordfreq>=3.1,<4'
+    python bench/train_pairs.py FILE… [--write] [--words 150]
 
 Every FILE is a ``.jsonl`` or ``.jsonl.gz`` of labelled cases (see `conflicts`). Prints the average precision over
 pairs that the forest reaches on each file when it has been trained on the others (six folds), and with ``--write``
-trains it on all of them and writes ``callosum_mcp/reconcile/pairs/forest.json.gz``. The same files give the same forest.
+trains it on all of them and writes ``callosum_mcp/reconcile/pairs/forest.json.gz``. The same files give the same
+forest.
+
 What the package ships was trained on ``bench/data/conflicts/*.jsonl.gz``; the cases under
 ``bench/data/conflicts/unseen`` were never trained on.
 """
