@@ -1,4 +1,4 @@
-"""Values that are told by how they are written: blood groups, the size of a heap, chat channels.
+"""Values that are told by how they are written: blood groups, heaps, colours, sizes of clothes, chat channels.
 
 Above: `extract`. Below: `base`, `sentences`. Pure.
 """
@@ -6,6 +6,7 @@ Above: `extract`. Below: `base`, `sentences`. Pure.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from callosum_mcp.reconcile.extract.base import Found
@@ -39,7 +40,7 @@ def patterns(sentence: Sentence) -> Iterator[Found]:
         starts.append(len(text))
         text += token.text
     for match in _WRITTEN.finditer(text + sentence.tail):
-        at = max(place for place, start in enumerate(starts) if place == 0 or start <= match.end() - 1)
+        at = max(0, bisect_right(starts, match.end() - 1) - 1)
         if match["group"]:
             sign = "-" if match["sign"][0] in "-\u2212n" else "+"
             name = match["group"].replace("0", "O") + sign

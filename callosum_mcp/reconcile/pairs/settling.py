@@ -21,7 +21,7 @@ from callosum_mcp.reconcile.verdicts import Conflict
 KEPT = 0.3
 """Probability below which a conflict of the rules is dropped."""
 
-ADDED = 0.5
+ADDED = 0.6
 """Probability from which two hits contradict each other though the rules are silent."""
 
 
