@@ -55,7 +55,7 @@ SPREAD = 8
 """Tasks and descriptors by which two moments at rest differ: connections to stores come and go."""
 
 _WARM_SHARE = 0.25
-_REST_S = IDLE_S + 4.0
+_REST_S, _RESTS = IDLE_S + 4.0, 4
 _SPAWNED = 3
 """Callers that start a server of their own at the same time: each start costs most of a second of CPU."""
 
@@ -197,9 +197,19 @@ async def soaked(soak: Soak, seconds: float, callers: int, look: Callable[[], Fi
     seen: list[Figures] = []
     for share in (_WARM_SHARE, 1 - _WARM_SHARE):
         await soak.run(share * seconds, callers)
-        await asyncio.sleep(_REST_S)
-        seen.append(await asyncio.to_thread(look))
+        seen.append(await _at_rest(look, seen))
     return seen
+
+
+async def _at_rest(look: Callable[[], Figures], before: list[Figures]) -> Figures:
+    """The figures once what was open has been closed; on a busy machine that takes longer, and a leak stays."""
+    rests = 0
+    while True:
+        await asyncio.sleep(_REST_S)
+        now, rests = await asyncio.to_thread(look), rests + 1
+        closed = all(now.tasks <= one.tasks + SPREAD and now.fds <= one.fds + SPREAD for one in before)
+        if closed or rests == _RESTS:
+            return now
 
 
 def report(soak: Soak, seen: list[Figures], left: int, folder: Path) -> bool:
