@@ -15,7 +15,8 @@ _MONTH_S = 2_629_800.0
 _PER = frozenset("im au ao per a an pro par por al alla je and and/or each / na za a pour".split())
 _SECONDS = ("timeout", "ttl", "interval")
 _BYTES = ("memory", "disk", "upload", "size")
-_SUFFIX = {"k": 1024.0, "m": 1024.0**2, "g": 1024.0**3, "t": 1024.0**4}
+SUFFIX = {"k": 1024.0, "m": 1024.0**2, "g": 1024.0**3, "t": 1024.0**4}
+"""Bytes by the letter that stands right behind a size (``512m``)."""
 _SHORT_UNIT = 3  # letters: "30 idle minutes" has its unit a word further, "3 of h" has not
 _TIGHT = {"m": 60.0, "w": 604_800.0, "y": 31_557_600.0}
 _REACH = 5
@@ -111,8 +112,8 @@ def _unit(tokens: list[Token], at: int, end: int) -> tuple[float, str, int]:
         return distant, "time", end + 2
     if following is not None and following.gap.strip() in ("", "#", "//", "-"):
         tight = following.gap == ""
-        if tight and following.low in _SUFFIX and _about(tokens, at, _BYTES):
-            return _SUFFIX[following.low], "bytes", end + 1
+        if tight and following.low in SUFFIX and _about(tokens, at, _BYTES):
+            return SUFFIX[following.low], "bytes", end + 1
         if tight and following.low in _TIGHT:
             return _TIGHT[following.low], "time", end + 1
         times = following.named("times")

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from callosum_mcp.reconcile.extract.base import Found
+from callosum_mcp.reconcile.extract.measure import SUFFIX
 from callosum_mcp.reconcile.sentences import Sentence
 from callosum_mcp.reconcile.values import Quantity, Value
 
@@ -29,7 +30,6 @@ _CLOTHES = re.compile(
     r"tamanho|サイズ|シャツ",
     re.IGNORECASE,
 )
-_SIZES = {"k": 2.0**10, "m": 2.0**20, "g": 2.0**30, "t": 2.0**40}
 
 
 def patterns(sentence: Sentence) -> Iterator[Found]:
@@ -46,7 +46,7 @@ def patterns(sentence: Sentence) -> Iterator[Found]:
             name = match["group"].replace("0", "O") + sign
             yield Found(Value("choice:blood_group", (name, True), match.group()), at)
         elif match["heap"]:
-            size = float(match["heap"]) * _SIZES[match["unit"].lower()]
+            size = float(match["heap"]) * SUFFIX[match["unit"].lower()]
             yield Found(Value("number:bytes", (Quantity(size, size),), match.group()), at)
         elif match["colour"]:
             yield Found(Value("choice:hex_colour", (match["colour"].lower(), True), match.group()), at)
